@@ -1,0 +1,17 @@
+//! Headroom decides: `Snapshot + Policy + Memory + now --decide()--> Plan + Memory`.
+//!
+//! This crate is a function of values. It reads no clock, no environment, no file and no network, it has no threads
+//! and iterates over nothing in random order, so that the same input gives the same plan everywhere.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unreachable)
+)]
+
+pub mod machines;
+pub mod membership;
+pub mod memory;
+pub mod plan;
+pub mod policy;
+pub mod quantity;
+pub mod snapshot;
+pub mod wake;

@@ -1,0 +1,119 @@
+//! What one round hands to the next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Resources;
+
+/// All state between rounds. Losing it is safe: see [`Memory::fresh`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Memory {
+    /// When this memory began. A timer that holds back a removal and was never set counts from here. None is a settled
+    /// memory: every such timer has run out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// By group name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<Arc<str>, GroupMemory>,
+}
+
+/// What is remembered of one group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GroupMemory {
+    /// The last enlargement, which starts the cool-down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock: Option<Lock>,
+    /// When removal last moved a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_step: Option<Timestamp>,
+    /// What the group's newest usable node was like, for when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<Learnt>,
+    /// Machines that the cloud owes, oldest first, with the time from which they are waited for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub awaited: Vec<Awaited>,
+    /// Young nodes that have been usable: one of them that turns NotReady is not upcoming again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seen_usable: Vec<Arc<str>>,
+    /// Nodes that are not ready and do not say since when, with the time at which that was first seen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_ready_since: BTreeMap<Arc<str>, Timestamp>,
+    /// Counts enlargements that brought nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breaker: Option<Breaker>,
+}
+
+/// The last enlargement of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lock {
+    /// When it was decided.
+    pub at: Timestamp,
+    /// How many machines it asked for.
+    pub requested: u32,
+}
+
+/// A node's resources, learnt from a node that was there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Learnt {
+    /// What pods could use.
+    pub allocatable: Resources,
+    /// What DaemonSet pods used of it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub daemon_sets: Resources,
+}
+
+/// Machines that were asked for and have no node yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Awaited {
+    /// How many.
+    pub count: u32,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// Counts enlargements that brought nothing, for the circuit breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Breaker {
+    /// Failed enlargements in a row.
+    pub failures: u32,
+    /// Nodes that the group had at the last enlargement.
+    pub nodes: u32,
+}
+
+impl Memory {
+    /// A memory whose timers have all run out: for dumps, fixtures and tests.
+    pub fn settled() -> Self {
+        Memory::default()
+    }
+
+    /// The memory of an instance that has just started: everything that holds back a removal starts at `now`.
+    pub fn fresh(now: Timestamp) -> Self {
+        Memory { since: Some(now), groups: BTreeMap::new() }
+    }
+
+    /// What is remembered of `group`.
+    pub fn group(&self, group: &str) -> GroupMemory {
+        self.groups.get(group).cloned().unwrap_or_default()
+    }
+
+    /// Whether at least `span` has passed since `event`, or since this memory began when the event is not known.
+    /// Otherwise the instant at which it will have.
+    pub fn elapsed(&self, event: Option<Timestamp>, span: SignedDuration, now: Timestamp) -> Result<(), Timestamp> {
+        let Some(from) = event.max(self.since) else { return Ok(()) };
+        let until = from.saturating_add(span).unwrap_or(Timestamp::MAX);
+        if now >= until { Ok(()) } else { Err(until) }
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

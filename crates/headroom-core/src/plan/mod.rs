@@ -1,0 +1,115 @@
+//! What `decide` answers: actions in order, and a report that says why, and why not.
+
+mod reason;
+mod refusal;
+mod report;
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+pub use reason::{Reason, Resource, Usage};
+pub use refusal::{Refusal, Subject, Why};
+pub use report::{Counts, GroupReport, Report};
+
+use crate::snapshot::Taint;
+
+/// What to do now and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The instant that it was made for.
+    pub at: Timestamp,
+    /// In the order in which they are carried out.
+    pub actions: Vec<Planned>,
+    /// Everything that was found and weighed.
+    pub report: Report,
+    /// Without a change of the cluster, the plan stays as it is until this instant; None means for ever. The actions
+    /// of this plan count as a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_at: Option<Timestamp>,
+}
+
+/// One action with its reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Planned {
+    /// The group that it is for.
+    pub group: Arc<str>,
+    /// What to do.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// The group is in dry-run mode: the action is shown and not carried out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// One thing to do. Sizes are absolute, so that doing it twice is doing it once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Take a removal taint off, so that the node takes pods again.
+    Untaint {
+        /// The node.
+        node: Arc<str>,
+        /// The taint's key.
+        key: Box<str>,
+    },
+    /// Ask the cloud for another size.
+    Resize {
+        /// The size that the plan was made for; another one makes the action stale.
+        from: u32,
+        /// The size wanted.
+        to: u32,
+    },
+    /// Mark a node for removal.
+    Taint {
+        /// The node.
+        node: Arc<str>,
+        /// The taint.
+        taint: Taint,
+    },
+    /// Remove the machine through its cloud, lowering the target by one, then delete the Node object.
+    Remove {
+        /// The node.
+        node: Arc<str>,
+        /// How the cloud knows the machine.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider_id: Option<Box<str>>,
+        /// The pods that are lost with it (`namespace/name`): none before the hard grace period is over.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pods: Vec<String>,
+    },
+}
+
+impl Action {
+    /// The node that it touches.
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            Action::Untaint { node, .. } | Action::Taint { node, .. } | Action::Remove { node, .. } => Some(node),
+            Action::Resize { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Untaint { node, key } => write!(f, "untaint {node} ({key})"),
+            Action::Resize { from, to } => write!(f, "resize {from} -> {to}"),
+            Action::Taint { node, taint } => write!(f, "taint {node} {taint}"),
+            Action::Remove { node, pods, .. } if pods.is_empty() => write!(f, "remove {node}"),
+            Action::Remove { node, pods, .. } => write!(f, "remove {node} with {} pods", pods.len()),
+        }
+    }
+}
+
+impl Plan {
+    /// The actions that are to be carried out: those of groups in dry-run mode are left out.
+    pub fn to_execute(&self) -> impl Iterator<Item = &Planned> {
+        self.actions.iter().filter(|planned| !planned.dry_run)
+    }
+}

@@ -1,0 +1,247 @@
+//! Why something is done: a closed set, with numbers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Serialize, Serializer};
+
+use crate::policy::Percent;
+use crate::quantity::{Bytes, MilliCpu, Ratio};
+
+/// The resource that a number is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Resource {
+    /// In thousandths of a core.
+    Cpu,
+    /// In bytes.
+    Memory,
+    /// In bytes.
+    EphemeralStorage,
+    /// In pods.
+    Pods,
+    /// In its own units.
+    #[serde(untagged)]
+    Extended(Arc<str>),
+}
+
+impl Resource {
+    /// `amount` with its unit, as people write it.
+    pub fn amount(&self, amount: i128) -> String {
+        let amount = amount.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+        match self {
+            Resource::Cpu => MilliCpu(amount).to_string(),
+            Resource::Memory | Resource::EphemeralStorage => Bytes(amount).to_string(),
+            Resource::Pods | Resource::Extended(_) => amount.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resource::Cpu => f.write_str("cpu"),
+            Resource::Memory => f.write_str("memory"),
+            Resource::EphemeralStorage => f.write_str("ephemeral-storage"),
+            Resource::Pods => f.write_str("pods"),
+            Resource::Extended(name) => f.write_str(name),
+        }
+    }
+}
+
+/// What is asked for of one resource, against what there is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// The resource.
+    pub resource: Resource,
+    /// Sum of the requests that count.
+    pub requests: i128,
+    /// Sum of the capacity that counts, upcoming machines included.
+    pub capacity: i128,
+    /// The share; None without capacity.
+    pub percent: Option<Ratio>,
+}
+
+impl Usage {
+    /// Works out the share.
+    pub fn new(resource: Resource, requests: i128, capacity: i128) -> Self {
+        let percent = if capacity > 0 { Ratio::percent_of(requests, capacity) } else { None };
+        Usage { resource, requests, capacity, percent }
+    }
+}
+
+impl fmt::Display for Usage {
+    /// `cpu 250% (5000m of 2000m)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (requests, capacity) = (self.resource.amount(self.requests), self.resource.amount(self.capacity));
+        match self.percent {
+            Some(percent) => write!(f, "{} {percent}% ({requests} of {capacity})", self.resource),
+            None => write!(f, "{} {requests} requested, no capacity", self.resource),
+        }
+    }
+}
+
+/// Why an action is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    /// Fewer nodes than the minimum.
+    BelowMin {
+        /// Nodes in service and machines on their way.
+        have: u32,
+        /// The minimum.
+        min: u32,
+    },
+    /// Demand is above the threshold.
+    AboveThreshold {
+        /// The resource that decided.
+        usage: Usage,
+        /// The threshold.
+        above: Percent,
+        /// Nodes that count.
+        nodes: u32,
+        /// Nodes that are needed in addition.
+        add: u32,
+    },
+    /// There is demand and no node.
+    FromZero {
+        /// The resource that decided.
+        usage: Usage,
+        /// The threshold.
+        above: Percent,
+        /// What one node offers of it.
+        per_node: i128,
+        /// Nodes that are needed.
+        add: u32,
+    },
+    /// There is demand and no node, and nobody knows how big a node will be: one is bought to learn.
+    UnknownSize {
+        /// The demand.
+        usage: Usage,
+    },
+    /// A waiting pod fits on no node of the group.
+    Starved {
+        /// `namespace/name`
+        pod: String,
+        /// What is short.
+        resource: Resource,
+        /// What the pod needs of it.
+        needs: i128,
+        /// The most that a node has free of it.
+        free: i128,
+    },
+    /// A node is older than the group allows, while the group is at its minimum.
+    TooOld {
+        /// The oldest node.
+        node: Arc<str>,
+        /// Its age.
+        #[serde(serialize_with = "as_seconds")]
+        age: SignedDuration,
+        /// The allowed age.
+        #[serde(serialize_with = "as_seconds")]
+        max_age: SignedDuration,
+    },
+    /// More nodes than the maximum.
+    AboveMax {
+        /// Nodes in service.
+        have: u32,
+        /// The maximum.
+        max: u32,
+    },
+    /// Demand is below a removal threshold.
+    BelowThreshold {
+        /// The busiest resource.
+        usage: Usage,
+        /// The threshold.
+        below: Percent,
+        /// Nodes that one step removes in this band.
+        rate: u32,
+    },
+    /// The node has not been ready for too long.
+    Unhealthy {
+        /// Since when.
+        since: Timestamp,
+        /// How long is too long.
+        #[serde(serialize_with = "as_seconds")]
+        grace: SignedDuration,
+    },
+    /// The node is marked for removal, empty, and its soft grace period is over.
+    Empty {
+        /// For how long it has been marked.
+        #[serde(serialize_with = "as_seconds")]
+        tainted_for: SignedDuration,
+        /// The soft grace period.
+        #[serde(serialize_with = "as_seconds")]
+        soft_grace: SignedDuration,
+    },
+    /// The node is marked for removal and its hard grace period is over.
+    HardGraceOver {
+        /// For how long it has been marked.
+        #[serde(serialize_with = "as_seconds")]
+        tainted_for: SignedDuration,
+        /// The hard grace period.
+        #[serde(serialize_with = "as_seconds")]
+        hard_grace: SignedDuration,
+        /// Pods that are still on it.
+        pods: u32,
+    },
+    /// Somebody marked the node with the force taint, and it is empty.
+    ForceTainted,
+}
+
+fn as_seconds<S: Serializer>(duration: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_i64(duration.as_secs())
+}
+
+/// A duration in the words of the configuration, to the second: `1h30m`.
+pub(crate) fn short(duration: SignedDuration) -> String {
+    let total = duration.as_secs().max(0);
+    let (hours, minutes, seconds) = (total / 3600, total / 60 % 60, total % 60);
+    let mut text = String::new();
+    for (amount, unit) in [(hours, "h"), (minutes, "m"), (seconds, "s")] {
+        if amount > 0 {
+            text.push_str(&format!("{amount}{unit}"));
+        }
+    }
+    if text.is_empty() { "0s".to_owned() } else { text }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::BelowMin { have, min } => write!(f, "{have} nodes, at least {min} wanted"),
+            Reason::AboveThreshold { usage, above, nodes, add } => {
+                write!(f, "{usage} is above {above}%: {nodes} nodes need {add} more")
+            }
+            Reason::FromZero { usage, above, per_node, add } => {
+                let per_node = usage.resource.amount(*per_node);
+                write!(f, "no node, {usage}: {add} nodes of {per_node} bring it to {above}% or less")
+            }
+            Reason::UnknownSize { usage } => write!(f, "no node, {usage}: size of a node unknown, so one to learn it"),
+            Reason::Starved { pod, resource, needs, free } => {
+                let (needs, free) = (resource.amount(*needs), resource.amount(*free));
+                write!(f, "pod {pod} needs {needs} {resource}, at most {free} free on one node")
+            }
+            Reason::TooOld { node, age, max_age } => {
+                write!(f, "{node} is {} old, at most {} wanted: one more to replace it", short(*age), short(*max_age))
+            }
+            Reason::AboveMax { have, max } => write!(f, "{have} nodes, at most {max} wanted"),
+            Reason::BelowThreshold { usage, below, rate } => {
+                write!(f, "{usage} is below {below}%: {rate} a step")
+            }
+            Reason::Unhealthy { since, grace } => {
+                write!(f, "not ready since {since}, for longer than {}", short(*grace))
+            }
+            Reason::Empty { tainted_for, soft_grace } => {
+                write!(f, "empty and marked for {}, soft grace {}", short(*tainted_for), short(*soft_grace))
+            }
+            Reason::HardGraceOver { tainted_for, hard_grace, pods } => {
+                let (tainted_for, hard_grace) = (short(*tainted_for), short(*hard_grace));
+                write!(f, "marked for {tainted_for}, hard grace {hard_grace} is over; {pods} pods are still on it")
+            }
+            Reason::ForceTainted => f.write_str("force taint and empty"),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Why something is not done: a closed set, with numbers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::reason::short;
+use crate::policy::Percent;
+use crate::snapshot::{Coverage, Kind};
+
+/// What a refusal is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Subject {
+    /// The whole cluster.
+    Cluster,
+    /// A group.
+    Group(Arc<str>),
+    /// A node.
+    Node(Arc<str>),
+    /// `count` equal pods, of which `first` (`namespace/name`) is the first by name.
+    Pods {
+        /// `namespace/name`
+        first: String,
+        /// How many are like it, itself included.
+        count: u32,
+    },
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Cluster => f.write_str("cluster"),
+            Subject::Group(name) => write!(f, "group {name}"),
+            Subject::Node(name) => write!(f, "node {name}"),
+            Subject::Pods { first, count: 1 } => write!(f, "pod {first}"),
+            Subject::Pods { first, count } => write!(f, "pod {first} and {} like it", count - 1),
+        }
+    }
+}
+
+/// Something that is not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refusal {
+    /// What it is about.
+    pub subject: Subject,
+    /// Why.
+    pub why: Why,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.subject, self.why)
+    }
+}
+
+/// Why something is not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Why {
+    /// The group's mode is `off`.
+    ModeOff,
+    /// The group's mode is `growOnly`, and this would remove something.
+    GrowOnly,
+    /// A kind of object is not known well enough to remove anything.
+    NotKnown {
+        /// The kind.
+        kind: Kind,
+        /// How much is known.
+        coverage: Coverage,
+    },
+    /// The cloud group's limits are not known and the configuration has none.
+    NoLimits,
+    /// The minimum is above the maximum.
+    MinAboveMax {
+        /// The minimum.
+        min: u32,
+        /// The maximum.
+        max: u32,
+    },
+    /// A node or pod matches several groups, so that none of them may touch it.
+    SeveralGroups {
+        /// Their names.
+        groups: Vec<Arc<str>>,
+    },
+    /// A waiting pod asks for no group.
+    NoGroup,
+    /// The nodes report no capacity.
+    NoCapacity {
+        /// How many nodes.
+        nodes: u32,
+    },
+    /// Machines are on their way and nobody knows how big they will be.
+    UpcomingOfUnknownSize {
+        /// How many.
+        upcoming: u32,
+    },
+    /// The group was enlarged a short time ago.
+    CoolingDown {
+        /// How many nodes it would get now (negative: lose).
+        wanted: i64,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// Removal has moved a step a short time ago.
+    StepTaken {
+        /// How many nodes the next step would mark.
+        wanted: u32,
+        /// When the next step may come.
+        until: Timestamp,
+    },
+    /// The group has reached its maximum.
+    AtMax {
+        /// Nodes wanted in addition.
+        wanted: u32,
+        /// Nodes allowed in addition.
+        allowed: u32,
+        /// The maximum.
+        max: u32,
+    },
+    /// The group has reached its minimum.
+    AtMin {
+        /// Nodes that would go.
+        wanted: u32,
+        /// Nodes that may go.
+        allowed: u32,
+        /// The minimum.
+        min: u32,
+    },
+    /// The cloud already owes the machines that are wanted: they were asked for and never came.
+    NeverCame {
+        /// How many are past their time.
+        count: u32,
+        /// The cloud's target.
+        target: u32,
+        /// How long each may take.
+        #[serde(skip)]
+        boot_timeout: SignedDuration,
+    },
+    /// Enlargements brought nothing several times in a row.
+    BreakerOpen {
+        /// How often.
+        failures: u32,
+        /// The number of nodes that does not grow.
+        nodes: u32,
+    },
+    /// Too many of the group's newest nodes are not ready.
+    GroupUnhealthy {
+        /// Of those looked at.
+        unhealthy: u32,
+        /// Looked at.
+        tested: u32,
+        /// The share allowed.
+        max: Percent,
+    },
+    /// So many nodes turned unready at once that the fault is likely elsewhere.
+    ManyUnready {
+        /// Nodes not ready.
+        unready: u32,
+        /// Nodes in all.
+        nodes: u32,
+    },
+    /// The waiting pod is larger than a new node of the group.
+    LargerThanNode {
+        /// The group.
+        group: Arc<str>,
+        /// What is short.
+        resource: super::Resource,
+        /// What the pod needs.
+        needs: i128,
+        /// What a new node offers.
+        offers: i128,
+    },
+    /// A marked node is not empty, and its hard grace period is not over.
+    NotEmpty {
+        /// Pods on it.
+        pods: u32,
+        /// When it goes in any case.
+        until: Timestamp,
+    },
+    /// A marked node's soft grace period is not over.
+    SoftGrace {
+        /// When it is.
+        until: Timestamp,
+    },
+    /// A node with the force taint still has pods.
+    ForceTaintedNotEmpty {
+        /// Pods on it.
+        pods: u32,
+    },
+    /// Somebody asked that the node is not removed.
+    NoDelete {
+        /// The annotation's value.
+        value: Box<str>,
+    },
+    /// The value of the removal taint is no time.
+    TaintUnreadable {
+        /// The value.
+        value: Box<str>,
+    },
+    /// `check` rejected an action: a fault in Headroom.
+    Rejected {
+        /// The action.
+        action: String,
+        /// The invariant that it breaks.
+        violation: String,
+    },
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::ModeOff => f.write_str("mode is off"),
+            Why::GrowOnly => f.write_str("mode is growOnly, nothing is removed"),
+            Why::NotKnown { kind, coverage: Coverage::Absent } => {
+                write!(f, "{kind} are not known, so nothing is removed")
+            }
+            Why::NotKnown { kind, .. } => write!(f, "not all {kind} are known, so nothing is removed"),
+            Why::NoLimits => f.write_str("no size limits: neither the configuration nor the cloud gives them"),
+            Why::MinAboveMax { min, max } => write!(f, "minimum {min} is above maximum {max}"),
+            Why::SeveralGroups { groups } => {
+                write!(f, "matches the groups {}, so none of them acts on it", groups.join(" and "))
+            }
+            Why::NoGroup => f.write_str("asks for no group, so no group grows for it"),
+            Why::NoCapacity { nodes } => write!(f, "{nodes} nodes report no cpu or no memory, so there is no share"),
+            Why::UpcomingOfUnknownSize { upcoming } => {
+                write!(f, "{upcoming} machines on their way, their size unknown: waiting for the first")
+            }
+            Why::CoolingDown { wanted, until } => write!(f, "wants {wanted:+} nodes, cooling down until {until}"),
+            Why::StepTaken { wanted, until } => {
+                write!(f, "would mark {wanted} nodes for removal, next step at {until}")
+            }
+            Why::AtMax { wanted, allowed, max } => {
+                write!(f, "wants {wanted} more nodes, at most {allowed} allowed by maximum {max}")
+            }
+            Why::AtMin { wanted, allowed, min } => {
+                write!(f, "would lose {wanted} nodes, at most {allowed} allowed by minimum {min}")
+            }
+            Why::NeverCame { count, target, boot_timeout } => write!(
+                f,
+                "{count} machines that were asked for did not come within {}; the cloud's target is {target} already",
+                short(*boot_timeout)
+            ),
+            Why::BreakerOpen { failures, nodes } => {
+                write!(f, "{failures} enlargements in a row brought no node beyond {nodes}: not asking for more")
+            }
+            Why::GroupUnhealthy { unhealthy, tested, max } => {
+                write!(f, "{unhealthy} of the {tested} newest nodes are not ready, at most {max}% allowed")
+            }
+            Why::ManyUnready { unready, nodes } => {
+                write!(f, "{unready} of {nodes} nodes are not ready at once: none is marked for that")
+            }
+            Why::LargerThanNode { group, resource, needs, offers } => {
+                let (needs, offers) = (resource.amount(*needs), resource.amount(*offers));
+                write!(f, "needs {needs} {resource}, a new node of {group} offers {offers}")
+            }
+            Why::NotEmpty { pods, until } => {
+                write!(f, "marked, {pods} pods on it, kept until they end or until {until}")
+            }
+            Why::SoftGrace { until } => write!(f, "marked, kept until {until}"),
+            Why::ForceTaintedNotEmpty { pods } => write!(f, "force taint, kept until its {pods} pods end"),
+            Why::NoDelete { value } => write!(f, "annotated no-delete ({value})"),
+            Why::TaintUnreadable { value } => write!(f, "the removal taint's value {value:?} is no unix time"),
+            Why::Rejected { action, violation } => write!(f, "{action} was taken out of the plan: {violation}"),
+        }
+    }
+}
+
+impl Why {
+    /// What the user can do about it, when something can be done.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Why::NotKnown { kind, coverage: Coverage::Absent } => {
+                format!("add {kind} to the dump: kubectl get nodes,{kind} -A -o json")
+            }
+            Why::NotKnown { kind, .. } => format!("add -A: kubectl get nodes,{kind} -A -o json"),
+            Why::NoLimits => "set size: { min: .., max: .. } for the group".to_owned(),
+            Why::MinAboveMax { .. } => "set size so that min is at most max".to_owned(),
+            Why::SeveralGroups { .. } => "give the groups labels that no node or pod carries together".to_owned(),
+            Why::NoGroup => {
+                "add a nodeSelector with the label of a group, or a group with countPods: unconstrained".to_owned()
+            }
+            Why::AtMax { .. } => "raise size.max".to_owned(),
+            Why::LargerThanNode { .. } => "use a group with larger machines".to_owned(),
+            Why::NeverCame { .. } => "look for quota or stock errors of the cloud group".to_owned(),
+            Why::TaintUnreadable { .. } => "remove the taint from the node, or set a unix time as its value".to_owned(),
+            Why::Rejected { .. } => "this is a fault in Headroom; please report it with a recording".to_owned(),
+            _ => return None,
+        };
+        Some(hint)
+    }
+}

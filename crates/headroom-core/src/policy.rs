@@ -1,0 +1,214 @@
+//! What is wanted: one value for each group, with every default filled in.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Money;
+use crate::snapshot::{Effect, Labels, Node, Template};
+
+/// What the user wants. The configuration file becomes one of these; so does a test's fixture.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Policy {
+    /// In the order of the configuration; names are unique.
+    pub groups: Vec<Group>,
+}
+
+impl Policy {
+    /// The group called `name`.
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| &*group.name == name)
+    }
+}
+
+/// What Headroom may do to a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Grow and shrink it.
+    #[default]
+    Auto,
+    /// Grow it, take taints off, and remove nothing.
+    GrowOnly,
+    /// Decide and report, and do nothing.
+    DryRun,
+    /// Leave it alone.
+    Off,
+}
+
+/// One node group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    /// Unique.
+    pub name: Arc<str>,
+    /// Which nodes belong to it.
+    pub select: Selection,
+    /// How many machines it may have.
+    pub size: Size,
+    /// What Headroom may do to it.
+    pub mode: Mode,
+    /// How its size is decided.
+    pub strategy: Strategy,
+    /// How long a machine may take from its request until its node is usable; after that it is not expected any more.
+    pub boot_timeout: SignedDuration,
+    /// Taints (by key) that a node carries only while it starts: it is upcoming as long as it has one.
+    pub startup_taints: Vec<Box<str>>,
+    /// What a new machine is like, when the user says so; it wins over what is learnt and what the cloud says.
+    pub template: Option<Template>,
+    /// What one node costs in an hour, when the user says so.
+    pub price: Option<Money>,
+}
+
+/// Which nodes are in a group: all of the conditions must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Selection {
+    /// Labels with these values.
+    pub labels: Labels,
+    /// Exactly this capacity (cpu in milli, memory in bytes), for machines that carry no telling label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<(i64, i64)>,
+}
+
+impl Selection {
+    /// Whether `node` is one of them. An empty selection matches nothing.
+    pub fn matches(&self, node: &Node) -> bool {
+        let labels = node.labels.contains_all(&self.labels);
+        let capacity = self.capacity.is_none_or(|wanted| wanted == (node.capacity.cpu, node.capacity.memory));
+        !(self.labels.is_empty() && self.capacity.is_none()) && labels && capacity
+    }
+
+    /// Whether every node that `other` matches is matched here too, as far as can be told without seeing nodes.
+    pub fn covers(&self, other: &Selection) -> bool {
+        other.labels.contains_all(&self.labels) && (self.capacity.is_none() || self.capacity == other.capacity)
+    }
+}
+
+/// Limits of a group's size. None means: whatever the cloud group's own limit is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Size {
+    /// At least so many.
+    pub min: Option<u32>,
+    /// At most so many.
+    pub max: Option<u32>,
+}
+
+/// How the size of a group is decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Strategy {
+    /// By requests against capacity, as Escalator does.
+    Utilization(Utilization),
+}
+
+impl Strategy {
+    /// The word that the configuration uses.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Strategy::Utilization(_) => "utilization",
+        }
+    }
+}
+
+/// A percentage in hundredths of a percent, so that 62.5 % is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Percent(pub u32);
+
+impl Percent {
+    /// `percent` whole percents.
+    pub const fn whole(percent: u32) -> Self {
+        Percent(percent.saturating_mul(100))
+    }
+}
+
+impl std::fmt::Display for Percent {
+    /// Without the sign and without trailing zeros: `62.5`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (whole, rest) = (self.0 / 100, self.0 % 100);
+        match (rest, rest % 10) {
+            (0, _) => write!(f, "{whole}"),
+            (_, 0) => write!(f, "{whole}.{}", rest / 10),
+            _ => write!(f, "{whole}.{rest:02}"),
+        }
+    }
+}
+
+/// Settings of the utilisation strategy (`seeds/utilisation-algorithm.md`; Escalator's option in brackets).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Utilization {
+    /// Which pods count as the group's demand.
+    pub count_pods: CountPods,
+    /// Grow back to this share once it is exceeded (`scale_up_threshold_percent`).
+    pub scale_up_above: Percent,
+    /// Below it nodes are removed slowly (`taint_upper_capacity_threshold_percent`).
+    pub remove_slowly_below: Percent,
+    /// Below it nodes are removed fast (`taint_lower_capacity_threshold_percent`).
+    pub remove_fast_below: Percent,
+    /// Nodes a step in the slow band (`slow_node_removal_rate`).
+    pub slow_rate: u32,
+    /// Nodes a step in the fast band (`fast_node_removal_rate`).
+    pub fast_rate: u32,
+    /// Removal moves at most once in this time, however many rounds there are (Escalator's scan interval).
+    pub step_interval: SignedDuration,
+    /// After an enlargement the size is left alone for so long (`scale_up_cool_down_period`).
+    pub cool_down: SignedDuration,
+    /// A tainted node that is empty goes after this (`soft_delete_grace_period`).
+    pub soft_grace: SignedDuration,
+    /// A tainted node goes after this even with pods on it (`hard_delete_grace_period`).
+    pub hard_grace: SignedDuration,
+    /// What the removal taint does (`taint_effect`).
+    pub taint_effect: Effect,
+    /// Add a node when a waiting pod fits no node (`scale_on_starve`).
+    pub scale_on_starve: bool,
+    /// Replace nodes that are older while the group is at its minimum (`max_node_age`).
+    pub max_node_age: Option<SignedDuration>,
+    /// Replace nodes that are not ready; off when None.
+    pub unhealthy: Option<Unhealthy>,
+    /// Stop growing after so many enlargements in a row brought no machine (`scale_up_failure_threshold`).
+    pub stop_after_failures: Option<u32>,
+    /// What DaemonSet pods mean for capacity.
+    pub daemon_sets: DaemonSets,
+}
+
+/// Which pods count as demand of a utilisation group. DaemonSet pods never do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CountPods {
+    /// Those that ask for the group's label in a node selector or required node affinity, wherever they run.
+    #[default]
+    Selecting,
+    /// Those with no node selector and no affinity: Escalator's group named `default`.
+    Unconstrained,
+    /// Those that run on the group's nodes, and those that wait and ask for the group's label.
+    Placed,
+}
+
+/// What the pods of DaemonSets mean for capacity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DaemonSets {
+    /// Nothing: they are left out of requests and of capacity (the seed).
+    #[default]
+    Ignore,
+    /// What they request is taken off the capacity of present and new nodes.
+    Subtract,
+}
+
+/// Settings for nodes that are not ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unhealthy {
+    /// A node is unhealthy when it is at least this old and has not been ready for at least this long
+    /// (`unhealthy_node_grace_period`).
+    pub grace: SignedDuration,
+    /// The share of the newest nodes that is looked at (`health_check_newest_nodes_percent`).
+    pub newest: Percent,
+    /// The share of those that may be unhealthy before the group is left alone (`max_unhealthy_nodes_percent`).
+    pub max: Percent,
+}

@@ -1,0 +1,279 @@
+//! Applies changes to a snapshot and keeps what can be derived from the cluster alone.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ClassEntry, CloudGroup, Coverage, Kind, Node, Place, Pod, PodEntry, PodKey, PodKeyRef, PodKind, SharedSpec,
+    Snapshot,
+};
+
+/// One change of the cluster. Applying the same change again changes nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    /// A node appeared or changed.
+    Node(Node),
+    /// The node with this name is gone.
+    NodeGone(Arc<str>),
+    /// A pod appeared or changed. One that has ended is forgotten, since it holds nothing.
+    Pod(Pod),
+    /// A pod is gone.
+    PodGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A cloud group was read.
+    Group(CloudGroup),
+    /// The cloud no longer has this group.
+    GroupGone(Arc<str>),
+    /// How much of a kind is known.
+    Coverage(Kind, Coverage),
+}
+
+/// Makes a [`Snapshot`] from changes, in any order: a pod may come before its node.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    snapshot: Snapshot,
+}
+
+impl Builder {
+    /// An empty cluster whose nodes and pods are completely known.
+    pub fn new() -> Self {
+        Builder::default()
+    }
+
+    /// Makes room for this many nodes and pods at once.
+    pub fn with_capacity(nodes: usize, pods: usize) -> Self {
+        let mut builder = Builder::default();
+        builder.snapshot.nodes.reserve(nodes);
+        builder.snapshot.pods.reserve(pods);
+        builder
+    }
+
+    /// The cluster as it is after the changes so far.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Takes in one change.
+    pub fn apply(&mut self, change: Change) {
+        match change {
+            Change::Node(node) => self.set_node(node),
+            Change::NodeGone(name) => self.forget_node(&name),
+            Change::Pod(pod) if pod.ended() => self.forget_pod(&pod.spec.namespace, &pod.name),
+            Change::Pod(pod) => self.set_pod(pod),
+            Change::PodGone { namespace, name } => self.forget_pod(&namespace, &name),
+            Change::Group(group) => drop(self.snapshot.groups.insert(Arc::clone(&group.name), group)),
+            Change::GroupGone(name) => drop(self.snapshot.groups.remove(&name)),
+            Change::Coverage(kind, coverage) => drop(self.snapshot.coverage.insert(kind, coverage)),
+        }
+    }
+
+    fn set_node(&mut self, node: Node) {
+        let name = Arc::clone(&node.name);
+        let index = self.node_index(&name);
+        if let Some((_, entry)) = self.snapshot.nodes.get_index_mut(index as usize) {
+            entry.node = Some(node);
+        }
+        self.snapshot.node_order.insert(name, index);
+    }
+
+    /// The index of a node, which is made without values when a pod names it first.
+    fn node_index(&mut self, name: &str) -> u32 {
+        let nodes = &mut self.snapshot.nodes;
+        let index = match nodes.get_index_of(name) {
+            Some(index) => index,
+            None => nodes.insert_full(Arc::from(name), Default::default()).0,
+        };
+        to_u32(index)
+    }
+
+    fn forget_node(&mut self, name: &str) {
+        self.snapshot.node_order.remove(name);
+        if let Some((index, _, entry)) = self.snapshot.nodes.get_full_mut(name) {
+            entry.node = None;
+            self.drop_node_if_unused(to_u32(index));
+        }
+    }
+
+    fn drop_node_if_unused(&mut self, index: u32) {
+        let nodes = &mut self.snapshot.nodes;
+        let unused = |at| nodes.get_index(at).is_some_and(|(_, entry)| entry.node.is_none() && entry.pods.is_empty());
+        if !unused(index as usize) {
+            return;
+        }
+        nodes.swap_remove_index(index as usize);
+        // The last node has moved into the gap: what points at it follows.
+        if let Some((name, moved)) = nodes.get_index(index as usize) {
+            if let Some(at) = self.snapshot.node_order.get_mut(name) {
+                *at = index;
+            }
+            for pod in &moved.pods {
+                if let Some((_, pod)) = self.snapshot.pods.get_index_mut(*pod as usize) {
+                    pod.place = Place::Node(index);
+                }
+            }
+        }
+    }
+
+    fn set_pod(&mut self, pod: Pod) {
+        let Pod { name, spec, node, phase, created, deleting, gated } = pod;
+        let class = self.class_index(&spec);
+        let key = PodKey { namespace: Arc::clone(&spec.namespace), name };
+        let known = self.snapshot.pods.get_index_of(&key);
+        if let Some(index) = known {
+            // The new class is held before the old one is let go, in case they are the same.
+            self.hold_class(class);
+            self.unplace(to_u32(index));
+            self.release_class(class);
+        }
+        // Only now: letting go of the old node may have moved the index of the new one.
+        let place = match &node {
+            Some(node) => Place::Node(self.node_index(node)),
+            None if gated || deleting => Place::Aside,
+            None => Place::Pending,
+        };
+        let entry = PodEntry { class, place, at: 0, phase, deleting, created };
+        let index = match known {
+            Some(index) => {
+                if let Some((_, old)) = self.snapshot.pods.get_index_mut(index) {
+                    *old = entry;
+                }
+                index
+            }
+            None => self.snapshot.pods.insert_full(key, entry).0,
+        };
+        self.place(to_u32(index));
+    }
+
+    fn forget_pod(&mut self, namespace: &str, name: &str) {
+        let Some(index) = self.snapshot.pods.get_index_of(&PodKeyRef { namespace, name }) else { return };
+        self.unplace(to_u32(index));
+        self.snapshot.pods.swap_remove_index(index);
+        // The last pod has moved into the gap: the list that it stands in follows.
+        let Some((_, moved)) = self.snapshot.pods.get_index(index) else { return };
+        let PodEntry { place, at, class, .. } = *moved;
+        if let Some(slot) = self.list(place, class).and_then(|list| list.get_mut(at as usize)) {
+            *slot = to_u32(index);
+        }
+    }
+
+    /// Counts a pod in its class and on its node.
+    fn place(&mut self, index: u32) {
+        let Some((_, entry)) = self.snapshot.pods.get_index(index as usize) else { return };
+        let PodEntry { place, class, .. } = *entry;
+        self.count(place, class, 1);
+        if let Some(list) = self.list(place, class) {
+            list.push(index);
+            let at = to_u32(list.len() - 1);
+            if let Some((_, entry)) = self.snapshot.pods.get_index_mut(index as usize) {
+                entry.at = at;
+            }
+        }
+    }
+
+    fn unplace(&mut self, index: u32) {
+        let Some((_, entry)) = self.snapshot.pods.get_index(index as usize) else { return };
+        let PodEntry { place, class, at, .. } = *entry;
+        self.count(place, class, -1);
+        if let Some(list) = self.list(place, class)
+            && (at as usize) < list.len()
+        {
+            list.swap_remove(at as usize);
+            let moved = list.get(at as usize).copied();
+            if let Some((_, moved)) = moved.and_then(|index| self.snapshot.pods.get_index_mut(index as usize)) {
+                moved.at = at;
+            }
+        }
+        if let Place::Node(node) = place {
+            self.drop_node_if_unused(node);
+        }
+        self.drop_class_if_unused(class);
+    }
+
+    /// The list that a pod with this place stands in.
+    fn list(&mut self, place: Place, class: u32) -> Option<&mut Vec<u32>> {
+        match place {
+            Place::Node(node) => self.snapshot.nodes.get_index_mut(node as usize).map(|(_, entry)| &mut entry.pods),
+            Place::Pending => self.snapshot.classes.get_mut(class as usize).map(|entry| &mut entry.pending),
+            Place::Aside => None,
+        }
+    }
+
+    fn count(&mut self, place: Place, class: u32, change: i32) {
+        let Some(class) = self.snapshot.classes.get_mut(class as usize) else { return };
+        match place {
+            Place::Node(node) => {
+                class.bound = class.bound.saturating_add_signed(change);
+                if let Some((_, entry)) = self.snapshot.nodes.get_index_mut(node as usize) {
+                    let sums = &mut entry.sums;
+                    sums.used.add_times(&class.spec.requests, i128::from(change));
+                    match class.spec.kind {
+                        PodKind::DaemonSet => sums.daemon_sets.add_times(&class.spec.requests, i128::from(change)),
+                        PodKind::Workload => sums.blocking = sums.blocking.saturating_add_signed(change),
+                        PodKind::Static | PodKind::Mirror => {}
+                    }
+                }
+            }
+            Place::Aside => class.aside = class.aside.saturating_add_signed(change),
+            // The length of the pending list is the count.
+            Place::Pending => {}
+        }
+    }
+
+    fn class_index(&mut self, spec: &SharedSpec) -> u32 {
+        let snapshot = &mut self.snapshot;
+        if let Some(index) = snapshot.class_index.get(spec) {
+            return *index;
+        }
+        let entry = ClassEntry { spec: spec.clone(), ..ClassEntry::default() };
+        let index = match snapshot.free_classes.pop() {
+            Some(index) => {
+                if let Some(slot) = snapshot.classes.get_mut(index as usize) {
+                    *slot = entry;
+                }
+                index
+            }
+            None => {
+                snapshot.classes.push(entry);
+                to_u32(snapshot.classes.len() - 1)
+            }
+        };
+        snapshot.class_index.insert(spec.clone(), index);
+        snapshot.class_order.insert(spec.clone(), index);
+        index
+    }
+
+    fn hold_class(&mut self, class: u32) {
+        if let Some(entry) = self.snapshot.classes.get_mut(class as usize) {
+            entry.aside += 1;
+        }
+    }
+
+    fn release_class(&mut self, class: u32) {
+        if let Some(entry) = self.snapshot.classes.get_mut(class as usize) {
+            entry.aside -= 1;
+        }
+    }
+
+    fn drop_class_if_unused(&mut self, class: u32) {
+        let snapshot = &mut self.snapshot;
+        let Some(entry) = snapshot.classes.get_mut(class as usize) else { return };
+        if entry.bound > 0 || entry.aside > 0 || !entry.pending.is_empty() {
+            return;
+        }
+        let spec = std::mem::take(entry).spec;
+        snapshot.class_index.swap_remove(&spec);
+        snapshot.class_order.remove(&spec);
+        snapshot.free_classes.push(class);
+    }
+}
+
+/// Indices are 32 bits wide: a cluster has far fewer than four thousand million of anything.
+fn to_u32(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}

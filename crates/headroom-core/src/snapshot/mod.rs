@@ -1,0 +1,260 @@
+//! What exists: nodes, pods and cloud groups at one instant, and how much of each kind is known.
+//!
+//! A [`Snapshot`] is made by [`Builder::apply`], one [`Change`] at a time. What can be derived from the cluster alone
+//! is kept up to date there: classes of equal pods with their counts, and sums for each node.
+
+mod builder;
+mod coverage;
+mod labels;
+mod object;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::{Equivalent, IndexMap};
+use jiff::Timestamp;
+use rustc_hash::FxBuildHasher;
+
+pub use builder::{Builder, Change};
+pub use coverage::{Coverage, Kind};
+pub use labels::Labels;
+pub use object::{
+    CloudGroup, Effect, Expression, Instance, InstanceState, Node, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec,
+    Readiness, SharedSpec, Taint, Template, Toleration,
+};
+
+use crate::quantity::Totals;
+
+/// A cluster at one instant. Iterating gives nodes by name, classes by content and pods by name, whatever order the
+/// changes came in.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    nodes: IndexMap<Arc<str>, NodeEntry, FxBuildHasher>,
+    node_order: BTreeMap<Arc<str>, u32>,
+    pods: IndexMap<PodKey, PodEntry, FxBuildHasher>,
+    classes: Vec<ClassEntry>,
+    class_index: IndexMap<SharedSpec, u32, FxBuildHasher>,
+    class_order: BTreeMap<SharedSpec, u32>,
+    free_classes: Vec<u32>,
+    groups: BTreeMap<Arc<str>, CloudGroup>,
+    coverage: BTreeMap<Kind, Coverage>,
+}
+
+/// A node's own values and the sums over its pods. `node` is None while only pods bound to it have been seen.
+#[derive(Clone, Debug, Default)]
+struct NodeEntry {
+    node: Option<Node>,
+    sums: NodeSums,
+    pods: Vec<u32>,
+}
+
+/// Sums over the pods that are bound to one node and have not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSums {
+    /// All of them.
+    pub used: Totals,
+    /// Those of DaemonSets.
+    pub daemon_sets: Totals,
+    /// How many would be lost with the node: all but DaemonSet, static and mirror pods.
+    pub blocking: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct PodKey {
+    namespace: Arc<str>,
+    name: Box<str>,
+}
+
+#[derive(Hash)]
+struct PodKeyRef<'a> {
+    namespace: &'a str,
+    name: &'a str,
+}
+
+impl Equivalent<PodKey> for PodKeyRef<'_> {
+    fn equivalent(&self, key: &PodKey) -> bool {
+        *self.name == *key.name && *self.namespace == *key.namespace
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PodEntry {
+    class: u32,
+    place: Place,
+    /// Where the pod stands in the list of its node, or in the pending list of its class.
+    at: u32,
+    phase: Phase,
+    deleting: bool,
+    created: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Node(u32),
+    /// Waits for a node.
+    Pending,
+    /// Has no node and does not wait for one: scheduling gates, or being deleted.
+    Aside,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ClassEntry {
+    spec: SharedSpec,
+    bound: u32,
+    aside: u32,
+    pending: Vec<u32>,
+}
+
+/// A node together with what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeView<'a> {
+    /// The node itself.
+    pub node: &'a Node,
+    /// Sums over its pods.
+    pub sums: &'a NodeSums,
+    snapshot: &'a Snapshot,
+    pods: &'a [u32],
+}
+
+impl<'a> NodeView<'a> {
+    /// Its pods by namespace and name, ended ones left out.
+    pub fn pods(&self) -> Vec<PodView<'a>> {
+        self.snapshot.sorted_pods(self.pods)
+    }
+}
+
+/// A pod together with its class.
+#[derive(Clone, Copy, Debug)]
+pub struct PodView<'a> {
+    /// Unique in its namespace.
+    pub name: &'a str,
+    /// What it shares with equal pods, its namespace included.
+    pub spec: &'a PodSpec,
+    /// The node that it is bound to.
+    pub node: Option<&'a str>,
+    /// How far it has come.
+    pub phase: Phase,
+    /// It is being deleted.
+    pub deleting: bool,
+    /// It has no node and waits for one.
+    pub pending: bool,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+}
+
+/// Equal pods and how many there are. Ended pods are not counted.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassView<'a> {
+    /// What they share.
+    pub spec: &'a PodSpec,
+    /// Bound to a node.
+    pub bound: u32,
+    /// Without a node and not waiting for one: gated or being deleted.
+    pub aside: u32,
+    snapshot: &'a Snapshot,
+    pending: &'a [u32],
+}
+
+impl<'a> ClassView<'a> {
+    /// How many wait for a node.
+    pub fn pending(&self) -> u32 {
+        u32::try_from(self.pending.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The first of the waiting pods by name.
+    pub fn first_pending(&self) -> Option<PodView<'a>> {
+        let names = self.pending.iter().filter_map(|index| self.snapshot.pod_at(*index));
+        names.min_by(|a, b| a.name.cmp(b.name))
+    }
+
+    /// The waiting pods by name.
+    pub fn pending_pods(&self) -> Vec<PodView<'a>> {
+        self.snapshot.sorted_pods(self.pending)
+    }
+}
+
+impl Snapshot {
+    /// The nodes by name.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
+        self.node_order.values().filter_map(|index| {
+            let (_, entry) = self.nodes.get_index(*index as usize)?;
+            self.view(entry)
+        })
+    }
+
+    /// The node called `name`.
+    pub fn node(&self, name: &str) -> Option<NodeView<'_>> {
+        self.view(self.nodes.get(name)?)
+    }
+
+    /// How many nodes there are.
+    pub fn node_count(&self) -> usize {
+        self.node_order.len()
+    }
+
+    /// The classes of equal pods, by content.
+    pub fn classes(&self) -> impl Iterator<Item = ClassView<'_>> {
+        self.class_order.values().filter_map(|index| {
+            let entry = self.classes.get(*index as usize)?;
+            let ClassEntry { spec, bound, aside, pending } = entry;
+            Some(ClassView { spec, bound: *bound, aside: *aside, snapshot: self, pending })
+        })
+    }
+
+    /// The pod `name` in `namespace`, unless it has ended.
+    pub fn pod(&self, namespace: &str, name: &str) -> Option<PodView<'_>> {
+        self.pod_at(u32::try_from(self.pods.get_index_of(&PodKeyRef { namespace, name })?).ok()?)
+    }
+
+    /// Every pod called `name`, by namespace.
+    pub fn pods_named(&self, name: &str) -> Vec<PodView<'_>> {
+        let named = self.pods.keys().enumerate().filter(|(_, key)| &*key.name == name);
+        let indices: Vec<u32> = named.filter_map(|(index, _)| u32::try_from(index).ok()).collect();
+        self.sorted_pods(&indices)
+    }
+
+    /// How many pods there are that have not ended.
+    pub fn pod_count(&self) -> usize {
+        self.pods.len()
+    }
+
+    /// The group called `name` as its cloud sees it; None when no cloud was asked.
+    pub fn group(&self, name: &str) -> Option<&CloudGroup> {
+        self.groups.get(name)
+    }
+
+    /// How much is known of a kind. A new snapshot has complete nodes and pods and nothing else.
+    pub fn coverage(&self, kind: Kind) -> Coverage {
+        let unsaid = if matches!(kind, Kind::Nodes | Kind::Pods) { Coverage::Complete } else { Coverage::Absent };
+        self.coverage.get(&kind).copied().unwrap_or(unsaid)
+    }
+
+    fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
+        let node = entry.node.as_ref()?;
+        Some(NodeView { node, sums: &entry.sums, snapshot: self, pods: &entry.pods })
+    }
+
+    fn pod_at(&self, index: u32) -> Option<PodView<'_>> {
+        let (key, entry) = self.pods.get_index(index as usize)?;
+        let class = self.classes.get(entry.class as usize)?;
+        let node = match entry.place {
+            Place::Node(at) => self.nodes.get_index(at as usize).map(|(name, _)| &**name),
+            Place::Pending | Place::Aside => None,
+        };
+        Some(PodView {
+            name: &key.name,
+            spec: &class.spec,
+            node,
+            phase: entry.phase,
+            deleting: entry.deleting,
+            pending: entry.place == Place::Pending,
+            created: entry.created,
+        })
+    }
+
+    fn sorted_pods(&self, indices: &[u32]) -> Vec<PodView<'_>> {
+        let mut pods: Vec<_> = indices.iter().filter_map(|index| self.pod_at(*index)).collect();
+        pods.sort_by(|a, b| (&a.spec.namespace, a.name).cmp(&(&b.spec.namespace, b.name)));
+        pods
+    }
+}

@@ -1,0 +1,2 @@
+//! Headroom.
+fn main() {}
