@@ -7,11 +7,19 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unreachable)
 )]
 
+mod check;
+mod decide;
+pub mod guard;
 pub mod machines;
 pub mod membership;
 pub mod memory;
 pub mod plan;
 pub mod policy;
 pub mod quantity;
+mod round;
 pub mod snapshot;
+pub mod strategy;
 pub mod wake;
+
+pub use check::{Invariant, Violation, check};
+pub use decide::decide;

@@ -87,6 +87,8 @@ pub struct Breaker {
     pub failures: u32,
     /// Nodes that the group had at the last enlargement.
     pub nodes: u32,
+    /// When that was.
+    pub at: Timestamp,
 }
 
 impl Memory {

@@ -12,6 +12,8 @@ use crate::snapshot::{Effect, Labels, Node, Template};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Policy {
+    /// Decide and report for every group, and do nothing.
+    pub dry_run: bool,
     /// In the order of the configuration; names are unique.
     pub groups: Vec<Group>,
 }
@@ -60,6 +62,23 @@ pub struct Group {
     pub template: Option<Template>,
     /// What one node costs in an hour, when the user says so.
     pub price: Option<Money>,
+}
+
+impl Default for Group {
+    /// A group that selects nothing, sized by utilisation.
+    fn default() -> Self {
+        Group {
+            name: Arc::from(""),
+            select: Selection::default(),
+            size: Size::default(),
+            mode: Mode::default(),
+            strategy: Strategy::Utilization(Utilization::default()),
+            boot_timeout: SignedDuration::from_mins(15),
+            startup_taints: Vec::new(),
+            template: None,
+            price: None,
+        }
+    }
 }
 
 /// Which nodes are in a group: all of the conditions must hold.

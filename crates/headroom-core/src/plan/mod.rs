@@ -3,6 +3,7 @@
 mod reason;
 mod refusal;
 mod report;
+mod warning;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use serde::Serialize;
 pub use reason::{Reason, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
 pub use report::{Counts, GroupReport, Report};
+pub use warning::Warning;
 
 use crate::snapshot::Taint;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Refusal, Usage};
+use super::{Refusal, Usage, Warning};
 
 /// What the round saw, wanted and refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -15,7 +15,7 @@ pub struct Report {
     /// What was not done, the cluster first, then by group, node and pod.
     pub refusals: Vec<Refusal>,
     /// What the numbers rest on that may not hold: mixed sizes, pods without requests and the like.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Report {

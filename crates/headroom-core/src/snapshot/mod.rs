@@ -142,6 +142,13 @@ pub struct PodView<'a> {
     pub created: Option<Timestamp>,
 }
 
+impl PodView<'_> {
+    /// Whether the pod would be lost with its node: DaemonSet, static and mirror pods belong to it.
+    pub fn blocks_removal(&self) -> bool {
+        self.spec.kind == PodKind::Workload
+    }
+}
+
 /// Equal pods and how many there are. Ended pods are not counted.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassView<'a> {

@@ -1,0 +1,202 @@
+//! The invariants of a plan. `decide` lets no plan out that breaks one; property tests and the simulator ask the same
+//! function.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
+
+use crate::guard::Limits;
+use crate::membership::{Membership, groups_of_node};
+use crate::plan::{Action, Plan, Planned, Reason};
+use crate::policy::{Group, Mode, Policy, Strategy};
+use crate::snapshot::{Coverage, Kind, NodeView, Snapshot};
+use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT, tainted_at};
+
+/// An action that breaks an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Its place in the plan.
+    pub action: usize,
+    /// What it breaks.
+    pub invariant: Invariant,
+}
+
+/// What must hold for every action of every plan.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum Invariant {
+    #[error("the policy has no group {0}")]
+    UnknownGroup(Arc<str>),
+    #[error("the group's mode does not allow it")]
+    Mode,
+    #[error("the group has no limits")]
+    NoLimits,
+    #[error("the size is {observed}, not {from}")]
+    StaleSize { from: u32, observed: u32 },
+    #[error("the new size {to} does not enlarge the group")]
+    NotLarger { to: u32 },
+    #[error("{to} is above the maximum {max}")]
+    AboveMax { to: u32, max: u32 },
+    #[error("only {size} machines would be left, the minimum is {min}")]
+    BelowMin { size: u32, min: u32 },
+    #[error("a second action of this kind for the same thing")]
+    Twice,
+    #[error("there is no node {0}")]
+    UnknownNode(Arc<str>),
+    #[error("the node belongs to {0} groups")]
+    NotOneGroup(usize),
+    #[error("not all nodes and pods are known")]
+    NotKnown,
+    #[error("the node is marked already, or cordoned")]
+    CannotMark,
+    #[error("the node is not marked for removal")]
+    NotMarked,
+    #[error("the node is protected by an annotation")]
+    NoDelete,
+    #[error("the node has been marked for less than the soft grace period")]
+    SoftGrace,
+    #[error("{0} pods are on the node and its hard grace period is not over")]
+    NotEmpty(u32),
+    #[error("{named} of {pods} lost pods are named")]
+    PodsNotNamed { named: usize, pods: u32 },
+}
+
+/// Every action of `plan` that breaks an invariant, each at most once, in the order of the plan.
+pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Violation> {
+    if plan.actions.is_empty() {
+        return Vec::new();
+    }
+    let membership = Membership::of(snapshot, policy);
+    let mut checker =
+        Checker { snapshot, policy, membership, now: plan.at, seen: BTreeSet::new(), removed: BTreeMap::new() };
+    let verdicts = plan.actions.iter().map(|planned| checker.judge(planned));
+    let broken = verdicts.enumerate().filter_map(|(action, verdict)| Some((action, verdict.err()?)));
+    broken.map(|(action, invariant)| Violation { action, invariant }).collect()
+}
+
+struct Checker<'a> {
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    membership: Membership<'a>,
+    now: Timestamp,
+    /// The node, or for a resize the group, that an action was about.
+    seen: BTreeSet<(bool, Arc<str>)>,
+    /// Machines removed from each group so far.
+    removed: BTreeMap<Arc<str>, u32>,
+}
+
+impl Checker<'_> {
+    fn judge(&mut self, planned: &Planned) -> Result<(), Invariant> {
+        let Some(group) = self.policy.group(&planned.group) else {
+            return Err(Invariant::UnknownGroup(Arc::clone(&planned.group)));
+        };
+        let cloud = self.snapshot.group(&group.name);
+        let limits = Limits::of(group, cloud).map_err(|_| Invariant::NoLimits)?;
+        let removes = matches!(planned.action, Action::Taint { .. } | Action::Remove { .. });
+        if group.mode == Mode::Off || (removes && group.mode == Mode::GrowOnly) {
+            return Err(Invariant::Mode);
+        }
+        if removes && [Kind::Nodes, Kind::Pods].iter().any(|kind| self.snapshot.coverage(*kind) != Coverage::Complete) {
+            return Err(Invariant::NotKnown);
+        }
+        let subject = match planned.action.node() {
+            Some(node) => (true, Arc::from(node)),
+            None => (false, Arc::clone(&group.name)),
+        };
+        if !self.seen.insert(subject) {
+            return Err(Invariant::Twice);
+        }
+        match &planned.action {
+            Action::Resize { from, to } => self.judge_resize(group, limits, *from, *to),
+            Action::Untaint { node, key } => {
+                let view = self.own_node(node)?;
+                view.node.taint(key).map(|_| ()).ok_or(Invariant::NotMarked)
+            }
+            Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),
+            Action::Remove { node, pods, .. } => self.judge_removal(group, limits, node, pods),
+        }
+    }
+
+    fn judge_resize(&self, group: &Group, limits: Limits, from: u32, to: u32) -> Result<(), Invariant> {
+        let observed = self.size(group);
+        if from != observed {
+            return Err(Invariant::StaleSize { from, observed });
+        }
+        if to <= from {
+            return Err(Invariant::NotLarger { to });
+        }
+        if to > limits.max { Err(Invariant::AboveMax { to, max: limits.max }) } else { Ok(()) }
+    }
+
+    fn judge_mark(&mut self, group: &Group, limits: Limits, node: &Arc<str>, why: &Reason) -> Result<(), Invariant> {
+        let view = self.own_node(node)?;
+        let marked = view.node.taint(REMOVAL_TAINT).is_some() || view.node.taint(FORCE_TAINT).is_some();
+        if marked || view.node.unschedulable {
+            return Err(Invariant::CannotMark);
+        }
+        // A node that does not work is no help to the minimum.
+        if matches!(why, Reason::Unhealthy { .. }) { Ok(()) } else { self.take_off(group, limits) }
+    }
+
+    fn judge_removal(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        node: &Arc<str>,
+        named: &[String],
+    ) -> Result<(), Invariant> {
+        let view = self.own_node(node)?;
+        if view.node.no_delete.is_some() {
+            return Err(Invariant::NoDelete);
+        }
+        let pods = view.sums.blocking;
+        if view.node.taint(FORCE_TAINT).is_some() && pods == 0 {
+            return self.take_off(group, limits);
+        }
+        let Strategy::Utilization(settings) = &group.strategy;
+        let Ok(Some(since)) = tainted_at(view.node) else { return Err(Invariant::NotMarked) };
+        let over = |grace: SignedDuration| self.now.duration_since(since) >= grace;
+        if !over(settings.soft_grace) {
+            return Err(Invariant::SoftGrace);
+        }
+        if pods > 0 && !over(settings.hard_grace) {
+            return Err(Invariant::NotEmpty(pods));
+        }
+        if named.len() != pods as usize {
+            return Err(Invariant::PodsNotNamed { named: named.len(), pods });
+        }
+        self.take_off(group, limits)
+    }
+
+    /// Counts one machine off the group's size, which stays at or above the minimum.
+    fn take_off(&mut self, group: &Group, limits: Limits) -> Result<(), Invariant> {
+        let observed = self.size(group);
+        let removed = self.removed.entry(Arc::clone(&group.name)).or_default();
+        let size = observed.saturating_sub(*removed + 1);
+        if size < limits.min {
+            return Err(Invariant::BelowMin { size, min: limits.min });
+        }
+        *removed += 1;
+        Ok(())
+    }
+
+    fn own_node(&self, name: &Arc<str>) -> Result<NodeView<'_>, Invariant> {
+        let view = self.snapshot.node(name).ok_or_else(|| Invariant::UnknownNode(Arc::clone(name)))?;
+        match groups_of_node(self.policy, view.node).len() {
+            1 => Ok(view),
+            several => Err(Invariant::NotOneGroup(several)),
+        }
+    }
+
+    /// The cloud's target, or without a cloud the number of nodes.
+    fn size(&self, group: &Group) -> u32 {
+        if let Some(cloud) = self.snapshot.group(&group.name) {
+            return cloud.target;
+        }
+        let at = self.policy.groups.iter().position(|known| known.name == group.name);
+        let nodes = at.and_then(|at| self.membership.nodes.get(at)).into_iter().flatten();
+        u32::try_from(nodes.filter(|view| !view.node.deleting).count()).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,118 @@
+//! One round: snapshot in, plan out.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::check::check;
+use crate::membership::Membership;
+use crate::memory::{GroupMemory, Memory};
+use crate::plan::{GroupReport, Plan, Subject, Why};
+use crate::policy::{Group, Mode, Policy, Strategy};
+use crate::round::Round;
+use crate::snapshot::{Coverage, Kind, Snapshot};
+use crate::strategy::utilization::{self, Members};
+
+/// Decides what to do about `snapshot` under `policy`, and what to remember for the next round.
+///
+/// Total and deterministic: it cannot fail, and the same values give the same plan and memory. What is missing or does
+/// not make sense becomes a refusal in the report.
+pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
+    let mut round = Round::new(snapshot, policy, memory, now);
+    judge(&mut round);
+    let membership = Membership::of(snapshot, policy);
+    refuse_disputes(&mut round, &membership);
+    let mut next = Memory { since: memory.since, groups: Default::default() };
+    for (at, group) in policy.groups.iter().enumerate() {
+        let mut remembered = memory.group(&group.name);
+        let report = decide_group(&mut round, &membership, at, group, &mut remembered);
+        round.report.groups.push(report);
+        // What is only shown must not start a timer.
+        if policy.dry_run || group.mode == Mode::DryRun {
+            let GroupMemory { lock, last_step, breaker, .. } = memory.group(&group.name);
+            remembered = GroupMemory { lock, last_step, breaker, ..remembered };
+        }
+        if remembered != GroupMemory::default() {
+            next.groups.insert(Arc::clone(&group.name), remembered);
+        }
+    }
+    let mut plan =
+        Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
+    reject_violations(&mut plan, snapshot, policy);
+    (plan, next)
+}
+
+/// Nothing is removed while the cluster is not completely known.
+fn judge(round: &mut Round<'_>) {
+    for kind in [Kind::Nodes, Kind::Pods] {
+        let coverage = round.snapshot.coverage(kind);
+        if coverage != Coverage::Complete && round.holds_removal.is_none() {
+            let why = Why::NotKnown { kind, coverage };
+            round.refuse(Subject::Cluster, why.clone());
+            round.holds_removal = Some(why);
+        }
+    }
+}
+
+fn refuse_disputes(round: &mut Round<'_>, membership: &Membership<'_>) {
+    let policy = round.policy;
+    let names = |groups: &[usize]| -> Vec<Arc<str>> {
+        groups.iter().filter_map(|at| policy.groups.get(*at)).map(|group| Arc::clone(&group.name)).collect()
+    };
+    for (view, groups) in &membership.disputed_nodes {
+        let why = Why::SeveralGroups { groups: names(groups) };
+        round.refuse(Subject::Node(Arc::clone(&view.node.name)), why);
+    }
+    let waiting = |class: &crate::snapshot::ClassView<'_>| {
+        let first = class.first_pending()?;
+        let first = format!("{}/{}", class.spec.namespace, first.name);
+        Some(Subject::Pods { first, count: class.pending() })
+    };
+    for (class, groups) in &membership.disputed_classes {
+        if let Some(subject) = waiting(class) {
+            round.refuse(subject, Why::SeveralGroups { groups: names(groups) });
+        }
+    }
+    for class in &membership.groupless_classes {
+        if let Some(subject) = waiting(class) {
+            round.refuse(subject, Why::NoGroup);
+        }
+    }
+}
+
+fn decide_group(
+    round: &mut Round<'_>,
+    membership: &Membership<'_>,
+    at: usize,
+    group: &Group,
+    memory: &mut GroupMemory,
+) -> GroupReport {
+    if group.mode == Mode::Off {
+        round.refuse_group(group, Why::ModeOff);
+        let (name, strategy) = (Arc::clone(&group.name), group.strategy.name());
+        return GroupReport { name, strategy, ..GroupReport::default() };
+    }
+    let disputed_classes = membership.disputed_classes.iter().filter(|(_, groups)| groups.contains(&at));
+    let disputed_nodes = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at)).count();
+    let members = Members {
+        nodes: membership.nodes.get(at).map_or(&[], Vec::as_slice),
+        classes: membership.classes.get(at).map_or(&[], Vec::as_slice),
+        disputed_classes: disputed_classes.map(|(class, _)| *class).collect(),
+        disputed_nodes: u32::try_from(disputed_nodes).unwrap_or(u32::MAX),
+    };
+    match &group.strategy {
+        Strategy::Utilization(settings) => utilization::pass(round, group, settings, &members, memory),
+    }
+}
+
+/// Takes out what breaks an invariant. That is a fault in Headroom, and the safe answer to it is to do less.
+fn reject_violations(plan: &mut Plan, snapshot: &Snapshot, policy: &Policy) {
+    for violation in check(snapshot, policy, plan).into_iter().rev() {
+        if violation.action >= plan.actions.len() {
+            continue;
+        }
+        let planned = plan.actions.remove(violation.action);
+        let why = Why::Rejected { action: planned.action.to_string(), violation: violation.invariant.to_string() };
+        plan.report.refusals.push(crate::plan::Refusal { subject: Subject::Group(planned.group), why });
+    }
+}

@@ -1,0 +1,3 @@
+//! How the size of a group is decided: one file or folder for each strategy.
+
+pub mod utilization;

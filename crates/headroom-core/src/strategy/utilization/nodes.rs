@@ -1,0 +1,87 @@
+//! What the nodes of a group are good for, and the marks that say so (`spec/escalator.md` 1.4 and 2.4).
+
+use jiff::Timestamp;
+
+use crate::machines::Machines;
+use crate::snapshot::{Effect, Node, NodeView, Taint};
+
+/// Marks a node for removal; the value is the unix time in seconds at which it was set. Escalator's key, so that a
+/// cluster can move over without touching a node.
+pub const REMOVAL_TAINT: &str = "atlassian.com/escalator";
+
+/// Set by operators: remove the node as soon as it is empty.
+pub const FORCE_TAINT: &str = "atlassian.com/escalator-force";
+
+/// The nodes of a group, each in one list, by name.
+#[derive(Debug, Default)]
+pub struct Nodes<'a> {
+    /// Neither cordoned nor marked, and not booting.
+    pub in_service: Vec<NodeView<'a>>,
+    /// Neither cordoned nor marked, registered and never usable yet.
+    pub booting: Vec<NodeView<'a>>,
+    /// Marked for removal.
+    pub tainted: Vec<NodeView<'a>>,
+    /// Marked by the force taint.
+    pub force_tainted: Vec<NodeView<'a>>,
+    /// Cordoned by somebody, whatever marks they carry.
+    pub cordoned: Vec<NodeView<'a>>,
+}
+
+impl<'a> Nodes<'a> {
+    /// Sorts nodes by the first of: cordoned, force taint, removal taint, booting, in service. Nodes that are being
+    /// deleted are left out.
+    pub fn sort(nodes: &[NodeView<'a>], machines: &Machines) -> Self {
+        let mut sorted = Nodes::default();
+        for view in nodes.iter().filter(|view| !view.node.deleting) {
+            let node = view.node;
+            let list = if node.unschedulable {
+                &mut sorted.cordoned
+            } else if node.taint(FORCE_TAINT).is_some() {
+                &mut sorted.force_tainted
+            } else if node.taint(REMOVAL_TAINT).is_some() {
+                &mut sorted.tainted
+            } else if machines.booting.contains(&node.name) {
+                &mut sorted.booting
+            } else {
+                &mut sorted.in_service
+            };
+            list.push(*view);
+        }
+        sorted
+    }
+
+    /// Nodes that take pods now or will soon: those whose capacity counts.
+    pub fn counting(&self) -> impl Iterator<Item = &NodeView<'a>> {
+        self.in_service.iter().chain(&self.booting)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &NodeView<'a>> {
+        self.counting().chain(&self.tainted).chain(&self.force_tainted).chain(&self.cordoned)
+    }
+}
+
+/// The removal taint, set at `now`.
+pub(super) fn removal_taint(now: Timestamp, effect: Effect) -> Taint {
+    Taint { key: REMOVAL_TAINT.into(), value: now.as_second().to_string().into(), effect }
+}
+
+/// When a node was marked for removal: None without the taint, an error with the value when that is no unix time.
+pub fn tainted_at(node: &Node) -> Result<Option<Timestamp>, Box<str>> {
+    let Some(taint) = node.taint(REMOVAL_TAINT) else { return Ok(None) };
+    let seconds = taint.value.parse::<i64>().ok();
+    match seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) {
+        Some(at) => Ok(Some(at)),
+        None => Err(taint.value.clone()),
+    }
+}
+
+/// Oldest first; those without a creation time count as oldest, and equal ones go by name.
+pub fn oldest_first(nodes: &mut [NodeView<'_>]) {
+    nodes.sort_by(|a, b| (a.node.created, &a.node.name).cmp(&(b.node.created, &b.node.name)));
+}
+
+/// Newest first; equal ones go by name.
+pub fn newest_first(nodes: &mut [NodeView<'_>]) {
+    nodes.sort_by(|a, b| b.node.created.cmp(&a.node.created).then_with(|| a.node.name.cmp(&b.node.name)));
+}

@@ -1,0 +1,164 @@
+//! Making a group smaller: nodes are marked, and marked nodes go when they may (`spec/escalator.md` 2.11).
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Pass;
+use super::nodes::{oldest_first, removal_taint, tainted_at};
+use crate::plan::{Action, Reason, Subject, Why};
+use crate::round::Round;
+use crate::snapshot::NodeView;
+
+impl Pass<'_> {
+    /// Marks `wanted` nodes for removal, oldest first. With `step` it is a rule that moves by steps, which waits for
+    /// the step interval; `excess` of the wanted ones are above the maximum and wait for nothing.
+    pub(super) fn mark(&mut self, round: &mut Round<'_>, wanted: u32, excess: u32, reason: Reason) {
+        if let Err(why) = round.may_remove(self.group) {
+            round.refuse_group(self.group, why);
+            return;
+        }
+        if let Some(health) = self.health.filter(|health| !health.healthy) {
+            let max = self.settings.unhealthy.map(|settings| settings.max).unwrap_or_default();
+            round.refuse_group(self.group, health.refusal(max));
+            return;
+        }
+        let lock = self.before.lock.map(|lock| lock.at);
+        if let Err(until) = round.memory.elapsed(lock, self.settings.cool_down, round.now) {
+            round.wake.at(until);
+            round.refuse_group(self.group, Why::CoolingDown { wanted: -i64::from(wanted), until });
+            return;
+        }
+        let mut count = wanted;
+        if wanted > excess
+            && let Err(until) = round.memory.elapsed(self.before.last_step, self.settings.step_interval, round.now)
+        {
+            round.wake.at(until);
+            round.refuse_group(self.group, Why::StepTaken { wanted, until });
+            count = excess;
+        }
+        // Nodes that wait for their removal lower the cloud's size later, so they are off it already here.
+        let waiting = (self.nodes.tainted.len() + self.nodes.force_tainted.len()) as u32;
+        let by_nodes = (self.nodes.in_service.len() as u32).saturating_sub(self.limits.min);
+        let by_cloud = self.size.saturating_sub(waiting).saturating_sub(self.limits.min);
+        let allowed = by_nodes.min(by_cloud);
+        if count > allowed {
+            round.refuse_group(self.group, Why::AtMin { wanted: count, allowed, min: self.limits.min });
+            count = allowed;
+        }
+        let mut candidates: Vec<NodeView<'_>> =
+            self.nodes.in_service.iter().filter(|view| !self.marked.contains(&view.node.name)).copied().collect();
+        oldest_first(&mut candidates);
+        for view in candidates.iter().take(count as usize) {
+            let taint = removal_taint(round.now, self.settings.taint_effect);
+            round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason.clone());
+            self.marked.insert(Arc::clone(&view.node.name));
+            if wanted > excess {
+                self.memory.last_step = Some(round.now);
+            }
+        }
+    }
+
+    /// Marks nodes that have not been ready for too long, unless so many are unready that the fault is likely to be
+    /// elsewhere (Cluster Autoscaler's limits: more than 3 and more than 45 %).
+    pub(super) fn mark_unhealthy(&mut self, round: &mut Round<'_>) {
+        let Some(settings) = self.settings.unhealthy else { return };
+        if self.unhealthy.is_empty() {
+            return;
+        }
+        if let Err(why) = round.may_remove(self.group) {
+            round.refuse_group(self.group, why);
+            return;
+        }
+        let (unready, nodes) = (self.unhealthy.len() as u32, self.present);
+        if unready > 3 && u64::from(unready) * 100 > u64::from(nodes) * 45 {
+            round.refuse_group(self.group, Why::ManyUnready { unready, nodes });
+            return;
+        }
+        let candidates: Vec<NodeView<'_>> = self.nodes.counting().copied().collect();
+        for view in candidates {
+            let Some(since) = self.unhealthy.get(&view.node.name).copied() else { continue };
+            let taint = removal_taint(round.now, self.settings.taint_effect);
+            let reason = Reason::Unhealthy { since, grace: settings.grace };
+            round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason);
+            self.marked.insert(Arc::clone(&view.node.name));
+        }
+    }
+
+    /// Removes marked nodes that may go: with the force taint when empty, with the removal taint when empty after the
+    /// soft grace period, or after the hard one. As many as the minimum allows, those marked first before others.
+    ///
+    /// Escalator stops all removals while its lock is held and in a round that grows; there is no reason to pay for
+    /// those nodes longer. Exactly at the end of a period counts as over (see `health`).
+    pub(super) fn reap(&mut self, round: &mut Round<'_>) {
+        let mut due: Vec<(Option<Timestamp>, NodeView<'_>, Reason)> = Vec::new();
+        for view in self.nodes.force_tainted.iter().chain(&self.nodes.tainted) {
+            if self.untainted.contains(&view.node.name) {
+                continue;
+            }
+            match self.may_go(round, view) {
+                Ok((marked_at, reason)) => due.push((marked_at, *view, reason)),
+                Err(why) => round.refuse(Subject::Node(Arc::clone(&view.node.name)), why),
+            }
+        }
+        if due.is_empty() {
+            return;
+        }
+        if let Err(why) = round.may_remove(self.group) {
+            round.refuse_group(self.group, why);
+            return;
+        }
+        due.sort_by(|a, b| (a.0, &a.1.node.name).cmp(&(b.0, &b.1.node.name)));
+        let allowed = self.size.saturating_sub(self.limits.min);
+        let wanted = due.len() as u32;
+        if wanted > allowed {
+            round.refuse_group(self.group, Why::AtMin { wanted, allowed, min: self.limits.min });
+        }
+        for (_, view, reason) in due.into_iter().take(allowed as usize) {
+            let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
+            let (node, provider_id) = (Arc::clone(&view.node.name), view.node.provider_id.clone());
+            round.act(self.group, Action::Remove { node, provider_id, pods }, reason);
+            self.planned = self.planned.saturating_sub(1);
+        }
+    }
+
+    /// Whether a marked node may go now, with the time at which it was marked; or why not.
+    fn may_go(&self, round: &mut Round<'_>, view: &NodeView<'_>) -> Result<(Option<Timestamp>, Reason), Why> {
+        let pods = view.sums.blocking;
+        if let Some(value) = &view.node.no_delete {
+            return Err(Why::NoDelete { value: value.clone() });
+        }
+        if self.nodes.force_tainted.iter().any(|forced| forced.node.name == view.node.name) {
+            return if pods == 0 { Ok((None, Reason::ForceTainted)) } else { Err(Why::ForceTaintedNotEmpty { pods }) };
+        }
+        if let (Some(health), Some(settings)) = (self.health, self.settings.unhealthy)
+            && !health.healthy
+            && !self.unhealthy.contains_key(&view.node.name)
+        {
+            return Err(health.refusal(settings.max));
+        }
+        let at = tainted_at(view.node).map_err(|value| Why::TaintUnreadable { value })?.unwrap_or(round.now);
+        let tainted_for = round.now.duration_since(at);
+        let end = |grace: SignedDuration| at.saturating_add(grace).unwrap_or(Timestamp::MAX);
+        let (soft_grace, hard_grace) = (self.settings.soft_grace, self.settings.hard_grace);
+        if tainted_for < soft_grace {
+            round.wake.at(end(soft_grace));
+            return Err(Why::SoftGrace { until: end(soft_grace) });
+        }
+        if pods == 0 {
+            return Ok((Some(at), Reason::Empty { tainted_for, soft_grace }));
+        }
+        if tainted_for < hard_grace {
+            round.wake.at(end(hard_grace));
+            return Err(Why::NotEmpty { pods, until: end(hard_grace) });
+        }
+        Ok((Some(at), Reason::HardGraceOver { tainted_for, hard_grace, pods }))
+    }
+}
+
+/// `namespace/name` of the pods that go with the node although they would have to run somewhere.
+fn blocking_pods(view: &NodeView<'_>) -> Vec<String> {
+    let pods = view.pods();
+    let blocking = pods.iter().filter(|pod| pod.blocks_removal());
+    blocking.map(|pod| format!("{}/{}", pod.spec.namespace, pod.name)).collect()
+}
