@@ -195,6 +195,31 @@ pub struct Utilization {
     pub daemon_sets: DaemonSets,
 }
 
+impl Default for Utilization {
+    /// What holds where the user says nothing. Thresholds are those of the seed's worked example; the delays lean
+    /// towards keeping a node, since a node too many costs minutes and a node too few costs work.
+    fn default() -> Self {
+        Utilization {
+            count_pods: CountPods::default(),
+            scale_up_above: Percent::whole(70),
+            remove_slowly_below: Percent::whole(40),
+            remove_fast_below: Percent::whole(20),
+            slow_rate: 1,
+            fast_rate: 4,
+            step_interval: SignedDuration::from_mins(1),
+            cool_down: SignedDuration::from_mins(10),
+            soft_grace: SignedDuration::from_mins(10),
+            hard_grace: SignedDuration::from_hours(1),
+            taint_effect: Effect::NoSchedule,
+            scale_on_starve: false,
+            max_node_age: None,
+            unhealthy: None,
+            stop_after_failures: None,
+            daemon_sets: DaemonSets::default(),
+        }
+    }
+}
+
 /// Which pods count as demand of a utilisation group. DaemonSet pods never do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

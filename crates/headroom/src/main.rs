@@ -1,2 +1,7 @@
-//! Headroom.
-fn main() {}
+//! The program `headroom`. Everything is in the library, so that tests and benches can call it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    headroom::cli::main()
+}

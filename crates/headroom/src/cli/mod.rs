@@ -1,0 +1,36 @@
+//! The command line: one file for each subcommand.
+//!
+//! Standard output carries data only; errors, warnings and hints go to standard error. The exit code is 0 when all
+//! went well, 1 when the answer to a question is no (a check that found something), 2 when something could not be done.
+
+mod config;
+mod failure;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A node autoscaler for Kubernetes and Nomad.
+#[derive(Debug, Parser)]
+#[command(name = "headroom", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check a configuration file, or describe its format.
+    Config(config::Args),
+}
+
+/// Runs the program with the arguments of its process.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Config(args) => config::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        failure::print(&error);
+        ExitCode::from(2)
+    })
+}
