@@ -36,8 +36,7 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
             next.groups.insert(Arc::clone(&group.name), remembered);
         }
     }
-    let mut plan =
-        Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
+    let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy);
     (plan, next)
 }

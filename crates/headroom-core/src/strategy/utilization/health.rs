@@ -36,7 +36,12 @@ impl GroupHealth {
 /// Escalator's grace period is only a minimum age, so that an old node which is not ready for one moment is marked at
 /// once. Here the node must have been unready all the time. Exactly at the end of the period counts as over, which is
 /// what Escalator's strict comparison amounts to on its clock with fractions of a second.
-pub fn unhealthy_since(node: &Node, since: Option<Timestamp>, settings: &Unhealthy, now: Timestamp) -> Option<Timestamp> {
+pub fn unhealthy_since(
+    node: &Node,
+    since: Option<Timestamp>,
+    settings: &Unhealthy,
+    now: Timestamp,
+) -> Option<Timestamp> {
     let Readiness::NotReady { .. } = node.readiness else { return None };
     let past = |instant: Timestamp| now.duration_since(instant) >= settings.grace;
     let since = since?;
