@@ -38,6 +38,7 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
     }
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy);
+    plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());
     (plan, next)
 }
 
@@ -92,12 +93,12 @@ fn decide_group(
         return GroupReport { name, strategy, ..GroupReport::default() };
     }
     let disputed_classes = membership.disputed_classes.iter().filter(|(_, groups)| groups.contains(&at));
-    let disputed_nodes = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at)).count();
+    let disputed_nodes = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
     let members = Members {
         nodes: membership.nodes.get(at).map_or(&[], Vec::as_slice),
         classes: membership.classes.get(at).map_or(&[], Vec::as_slice),
         disputed_classes: disputed_classes.map(|(class, _)| *class).collect(),
-        disputed_nodes: u32::try_from(disputed_nodes).unwrap_or(u32::MAX),
+        disputed_nodes: disputed_nodes.map(|(view, _)| *view).collect(),
     };
     match &group.strategy {
         Strategy::Utilization(settings) => utilization::pass(round, group, settings, &members, memory),

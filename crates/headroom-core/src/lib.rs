@@ -9,6 +9,7 @@
 
 mod check;
 mod decide;
+pub mod fixture;
 pub mod guard;
 pub mod machines;
 pub mod membership;

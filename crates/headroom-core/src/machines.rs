@@ -25,11 +25,13 @@ pub struct Machines {
     pub never_came: u32,
 }
 
-/// Works out what is on its way for `group` and notes it in `memory`. `nodes` are the group's nodes.
+/// Works out what is on its way for `group` and notes it in `memory`. `nodes` are the group's nodes; `disputed` ones
+/// are its machines too, although it does not act on them.
 pub fn machines(
     group: &Group,
     cloud: Option<&CloudGroup>,
     nodes: &[NodeView<'_>],
+    disputed: &[NodeView<'_>],
     memory: &mut GroupMemory,
     now: Timestamp,
     wake: &mut Wake,
@@ -39,11 +41,12 @@ pub fn machines(
         memory.awaited.clear();
         return Machines { booting, ..Machines::default() };
     };
-    let present = nodes.iter().filter(|view| !view.node.deleting);
+    let all = || nodes.iter().chain(disputed);
+    let present = all().filter(|view| !view.node.deleting);
     let (dated, undated) = match &cloud.instances {
         None => (Vec::new(), cloud.target.saturating_sub(count(present))),
         Some(instances) => {
-            let ids: BTreeSet<&str> = nodes.iter().filter_map(|view| view.node.provider_id.as_deref()).collect();
+            let ids: BTreeSet<&str> = all().filter_map(|view| view.node.provider_id.as_deref()).collect();
             let alive = || instances.iter().filter(|instance| instance.state != InstanceState::Deleting);
             let unmatched = || alive().filter(|instance| !ids.contains(&*instance.provider_id));
             let dated: Vec<Timestamp> = unmatched().filter_map(|instance| instance.created).collect();
@@ -112,13 +115,14 @@ fn booting(
         if now >= deadline {
             continue;
         }
+        // A usable node is forgotten then, a booting one no longer upcoming.
+        wake.at(deadline);
         let name = &view.node.name;
         let known = memory.seen_usable.binary_search(name).is_ok();
         if known || usable(group, cloud, view.node) {
             seen_usable.insert(Arc::clone(name));
         } else {
             booting.insert(Arc::clone(name));
-            wake.at(deadline);
         }
     }
     memory.seen_usable = seen_usable.into_iter().collect();

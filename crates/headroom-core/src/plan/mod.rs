@@ -28,8 +28,8 @@ pub struct Plan {
     pub actions: Vec<Planned>,
     /// Everything that was found and weighed.
     pub report: Report,
-    /// Without a change of the cluster, the plan stays as it is until this instant; None means for ever. The actions
-    /// of this plan count as a change.
+    /// Without a change of the cluster, there is nothing else to carry out until this instant; None means for ever. The
+    /// actions of this plan count as a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
 }

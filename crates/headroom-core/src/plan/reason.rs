@@ -213,7 +213,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::BelowMin { have, min } => write!(f, "{have} nodes, at least {min} wanted"),
             Reason::AboveThreshold { usage, above, nodes, add } => {
-                write!(f, "{usage} is above {above}%: {nodes} nodes need {add} more")
+                write!(f, "{usage} is above {above}%: {nodes} + {add} nodes needed")
             }
             Reason::FromZero { usage, above, per_node, add } => {
                 let per_node = usage.resource.amount(*per_node);

@@ -29,6 +29,18 @@ pub enum Subject {
     },
 }
 
+impl Subject {
+    /// Its place in a report: the cluster first, then groups, nodes and pods.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Subject::Cluster => 0,
+            Subject::Group(_) => 1,
+            Subject::Node(_) => 2,
+            Subject::Pods { .. } => 3,
+        }
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,6 +79,13 @@ pub enum Why {
     GrowOnly,
     /// A kind of object is not known well enough to remove anything.
     NotKnown {
+        /// The kind.
+        kind: Kind,
+        /// How much is known.
+        coverage: Coverage,
+    },
+    /// A kind of object is not known well enough to judge the group at all.
+    CannotJudge {
         /// The kind.
         kind: Kind,
         /// How much is known.
@@ -219,6 +238,10 @@ impl fmt::Display for Why {
                 write!(f, "{kind} are not known, so nothing is removed")
             }
             Why::NotKnown { kind, .. } => write!(f, "not all {kind} are known, so nothing is removed"),
+            Why::CannotJudge { kind, coverage: Coverage::Absent } => {
+                write!(f, "{kind} are not known, so it is not judged")
+            }
+            Why::CannotJudge { kind, .. } => write!(f, "not all {kind} are known, so it is not judged"),
             Why::NoLimits => f.write_str("no size limits: neither the configuration nor the cloud gives them"),
             Why::MinAboveMax { min, max } => write!(f, "minimum {min} is above maximum {max}"),
             Why::SeveralGroups { groups } => {
@@ -273,10 +296,14 @@ impl Why {
     /// What the user can do about it, when something can be done.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Why::NotKnown { kind, coverage: Coverage::Absent } => {
-                format!("add {kind} to the dump: kubectl get nodes,{kind} -A -o json")
+            Why::NotKnown { kind, coverage: Coverage::Absent }
+            | Why::CannotJudge { kind, coverage: Coverage::Absent } => {
+                format!(
+                    "add {kind}: kubectl get nodes,{} -A -o json",
+                    if *kind == Kind::Nodes { "pods" } else { kind.kubectl_name() }
+                )
             }
-            Why::NotKnown { kind, .. } => format!("add -A: kubectl get nodes,{kind} -A -o json"),
+            Why::NotKnown { .. } | Why::CannotJudge { .. } => "add -A: kubectl get nodes,pods -A -o json".to_owned(),
             Why::NoLimits => "set size: { min: .., max: .. } for the group".to_owned(),
             Why::MinAboveMax { .. } => "set size so that min is at most max".to_owned(),
             Why::SeveralGroups { .. } => "give the groups labels that no node or pod carries together".to_owned(),

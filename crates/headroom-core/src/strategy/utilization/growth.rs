@@ -1,6 +1,5 @@
 //! Making a group larger: marks come off first, then the cloud is asked (`spec/escalator.md` 2.9).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -21,8 +20,8 @@ pub(super) enum Cooling {
 }
 
 impl Pass<'_> {
-    /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so neither cool-down nor maximum keeps
-    /// them back; they come back in `untainted`.
+    /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so neither cool-down nor maximum holds
+    /// them back.
     pub(super) fn grow(&mut self, round: &mut Round<'_>, add: u32, reason: Reason, cooling: Cooling) {
         if let Some(health) = self.health.filter(|health| !health.healthy) {
             let max = self.settings.unhealthy.map(|settings| settings.max).unwrap_or_default();
@@ -30,7 +29,7 @@ impl Pass<'_> {
             return;
         }
         self.untaint(round, add, &reason);
-        let rest = add.saturating_sub(self.untainted.len() as u32);
+        let rest = add.saturating_sub(self.untainted);
         if rest == 0 {
             return;
         }
@@ -49,13 +48,11 @@ impl Pass<'_> {
         let mut candidates: Vec<_> =
             self.nodes.tainted.iter().filter(|view| !unhealthy(&view.node.name)).copied().collect();
         newest_first(&mut candidates);
-        let chosen: BTreeSet<Arc<str>> =
-            candidates.iter().take(add as usize).map(|view| Arc::clone(&view.node.name)).collect();
         for view in candidates.iter().take(add as usize) {
             let action = Action::Untaint { node: Arc::clone(&view.node.name), key: REMOVAL_TAINT.into() };
             round.act(self.group, action, reason.clone());
+            self.untainted += 1;
         }
-        self.untainted = chosen;
     }
 
     fn resize(&mut self, round: &mut Round<'_>, add: u32, reason: Reason) {

@@ -37,7 +37,7 @@ pub(crate) struct Members<'m, 'a> {
     pub(crate) nodes: &'m [NodeView<'a>],
     pub(crate) classes: &'m [ClassView<'a>],
     pub(crate) disputed_classes: Vec<ClassView<'a>>,
-    pub(crate) disputed_nodes: u32,
+    pub(crate) disputed_nodes: Vec<NodeView<'a>>,
 }
 
 /// One pass over one group.
@@ -57,8 +57,11 @@ struct Pass<'p> {
     unhealthy: BTreeMap<Arc<str>, Timestamp>,
     before: &'p GroupMemory,
     memory: &'p mut GroupMemory,
-    untainted: BTreeSet<Arc<str>>,
+    /// How many marks this pass takes off.
+    untainted: u32,
     marked: BTreeSet<Arc<str>>,
+    /// The reason against removing anything has been given.
+    said_no_removal: bool,
 }
 
 /// What the rules want before limits and brakes.
@@ -81,7 +84,7 @@ pub(crate) fn pass(
     let cloud = round.snapshot.group(&group.name);
     let before = memory.clone();
     learn(group, cloud, members.nodes, memory);
-    let machines = machines(group, cloud, members.nodes, memory, round.now, &mut round.wake);
+    let machines = machines(group, cloud, members.nodes, &members.disputed_nodes, memory, round.now, &mut round.wake);
     let shape = shape(group, cloud, memory);
     let since = health::not_ready_since(members.nodes, round.memory, memory, round.now);
     let nodes = Nodes::sort(members.nodes, &machines);
@@ -91,7 +94,7 @@ pub(crate) fn pass(
     let mut report = GroupReport {
         name: Arc::clone(&group.name),
         strategy: "utilization",
-        nodes: counts(&nodes, &machines, members.disputed_nodes),
+        nodes: counts(&nodes, &machines, members.disputed_nodes.len() as u32),
         size,
         planned: size,
         pods: demand.pods,
@@ -108,7 +111,7 @@ pub(crate) fn pass(
     for kind in [Kind::Nodes, Kind::Pods] {
         let coverage = round.snapshot.coverage(kind);
         if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
-            round.refuse_group(group, Why::NotKnown { kind, coverage });
+            round.refuse_group(group, Why::CannotJudge { kind, coverage });
             return report;
         }
     }
@@ -129,14 +132,17 @@ pub(crate) fn pass(
         unhealthy,
         before: &before,
         memory,
-        untainted: BTreeSet::new(),
+        untainted: 0,
         marked: BTreeSet::new(),
+        said_no_removal: false,
     };
     pass.mark_unhealthy(round);
     let wanted = pass.wanted(round, &demand, shape.as_ref(), &mut report.usage);
     report.wanted = wanted.nodes;
     pass.carry_out(round, wanted);
-    pass.reap(round);
+    if !pass.grew() {
+        pass.reap(round);
+    }
     report.planned = pass.planned;
     report
 }
@@ -333,6 +339,11 @@ impl Pass<'_> {
             return None;
         }
         Some(Reason::TooOld { node: Arc::clone(&oldest.node.name), age, max_age })
+    }
+
+    /// Whether this pass adds nodes. It then removes none, so that growth and removal never fight over one.
+    fn grew(&self) -> bool {
+        self.planned > self.size || self.untainted > 0
     }
 
     fn carry_out(&mut self, round: &mut Round<'_>, wanted: Wanted) {

@@ -11,11 +11,10 @@ use crate::round::Round;
 use crate::snapshot::NodeView;
 
 impl Pass<'_> {
-    /// Marks `wanted` nodes for removal, oldest first. With `step` it is a rule that moves by steps, which waits for
-    /// the step interval; `excess` of the wanted ones are above the maximum and wait for nothing.
+    /// Marks `wanted` nodes for removal, oldest first. Demand below a threshold moves by steps and waits for the step
+    /// interval; the `excess` of nodes above the maximum waits for nothing.
     pub(super) fn mark(&mut self, round: &mut Round<'_>, wanted: u32, excess: u32, reason: Reason) {
-        if let Err(why) = round.may_remove(self.group) {
-            round.refuse_group(self.group, why);
+        if !self.may_remove(round) {
             return;
         }
         if let Some(health) = self.health.filter(|health| !health.healthy) {
@@ -29,13 +28,14 @@ impl Pass<'_> {
             round.refuse_group(self.group, Why::CoolingDown { wanted: -i64::from(wanted), until });
             return;
         }
-        let mut count = wanted;
-        if wanted > excess
-            && let Err(until) = round.memory.elapsed(self.before.last_step, self.settings.step_interval, round.now)
+        let (mut count, mut reason) = (wanted, reason);
+        let mut steps = matches!(reason, Reason::BelowThreshold { .. });
+        if steps && let Err(until) = round.memory.elapsed(self.before.last_step, self.settings.step_interval, round.now)
         {
             round.wake.at(until);
             round.refuse_group(self.group, Why::StepTaken { wanted, until });
-            count = excess;
+            let have = self.nodes.counting().count() as u32;
+            (count, steps, reason) = (excess, false, Reason::AboveMax { have, max: self.limits.max });
         }
         // Nodes that wait for their removal lower the cloud's size later, so they are off it already here.
         let waiting = (self.nodes.tainted.len() + self.nodes.force_tainted.len()) as u32;
@@ -53,7 +53,7 @@ impl Pass<'_> {
             let taint = removal_taint(round.now, self.settings.taint_effect);
             round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason.clone());
             self.marked.insert(Arc::clone(&view.node.name));
-            if wanted > excess {
+            if steps {
                 self.memory.last_step = Some(round.now);
             }
         }
@@ -66,8 +66,7 @@ impl Pass<'_> {
         if self.unhealthy.is_empty() {
             return;
         }
-        if let Err(why) = round.may_remove(self.group) {
-            round.refuse_group(self.group, why);
+        if !self.may_remove(round) {
             return;
         }
         let (unready, nodes) = (self.unhealthy.len() as u32, self.present);
@@ -88,14 +87,10 @@ impl Pass<'_> {
     /// Removes marked nodes that may go: with the force taint when empty, with the removal taint when empty after the
     /// soft grace period, or after the hard one. As many as the minimum allows, those marked first before others.
     ///
-    /// Escalator stops all removals while its lock is held and in a round that grows; there is no reason to pay for
-    /// those nodes longer. Exactly at the end of a period counts as over (see `health`).
+    /// Escalator also stops removals while its lock is held; there is no reason to pay for those nodes longer. Exactly at the end of a period counts as over (see `health`).
     pub(super) fn reap(&mut self, round: &mut Round<'_>) {
         let mut due: Vec<(Option<Timestamp>, NodeView<'_>, Reason)> = Vec::new();
         for view in self.nodes.force_tainted.iter().chain(&self.nodes.tainted) {
-            if self.untainted.contains(&view.node.name) {
-                continue;
-            }
             match self.may_go(round, view) {
                 Ok((marked_at, reason)) => due.push((marked_at, *view, reason)),
                 Err(why) => round.refuse(Subject::Node(Arc::clone(&view.node.name)), why),
@@ -104,8 +99,7 @@ impl Pass<'_> {
         if due.is_empty() {
             return;
         }
-        if let Err(why) = round.may_remove(self.group) {
-            round.refuse_group(self.group, why);
+        if !self.may_remove(round) {
             return;
         }
         due.sort_by(|a, b| (a.0, &a.1.node.name).cmp(&(b.0, &b.1.node.name)));
@@ -119,6 +113,19 @@ impl Pass<'_> {
             let (node, provider_id) = (Arc::clone(&view.node.name), view.node.provider_id.clone());
             round.act(self.group, Action::Remove { node, provider_id, pods }, reason);
             self.planned = self.planned.saturating_sub(1);
+        }
+    }
+
+    /// Whether anything may be removed; the reason against it is given once.
+    fn may_remove(&mut self, round: &mut Round<'_>) -> bool {
+        match round.may_remove(self.group) {
+            Ok(()) => true,
+            Err(why) => {
+                if !std::mem::replace(&mut self.said_no_removal, true) {
+                    round.refuse_group(self.group, why);
+                }
+                false
+            }
         }
     }
 
