@@ -9,12 +9,12 @@ use super::{
     Snapshot,
 };
 
-/// One change of the cluster. Applying the same change again changes nothing.
+/// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
     /// A node appeared or changed.
-    Node(Node),
+    Node(Box<Node>),
     /// The node with this name is gone.
     NodeGone(Arc<str>),
     /// A pod appeared or changed. One that has ended is forgotten, since it holds nothing.
@@ -27,7 +27,7 @@ pub enum Change {
         name: Box<str>,
     },
     /// A cloud group was read.
-    Group(CloudGroup),
+    Group(Box<CloudGroup>),
     /// The cloud no longer has this group.
     GroupGone(Arc<str>),
     /// How much of a kind is known.
@@ -67,13 +67,13 @@ impl Builder {
             Change::Pod(pod) if pod.ended() => self.forget_pod(&pod.spec.namespace, &pod.name),
             Change::Pod(pod) => self.set_pod(pod),
             Change::PodGone { namespace, name } => self.forget_pod(&namespace, &name),
-            Change::Group(group) => drop(self.snapshot.groups.insert(Arc::clone(&group.name), group)),
+            Change::Group(group) => drop(self.snapshot.groups.insert(Arc::clone(&group.name), *group)),
             Change::GroupGone(name) => drop(self.snapshot.groups.remove(&name)),
             Change::Coverage(kind, coverage) => drop(self.snapshot.coverage.insert(kind, coverage)),
         }
     }
 
-    fn set_node(&mut self, node: Node) {
+    fn set_node(&mut self, node: Box<Node>) {
         let name = Arc::clone(&node.name);
         let index = self.node_index(&name);
         if let Some((_, entry)) = self.snapshot.nodes.get_index_mut(index as usize) {
@@ -124,11 +124,13 @@ impl Builder {
         let Pod { name, spec, node, phase, created, deleting, gated } = pod;
         let class = self.class_index(&spec);
         let key = PodKey { namespace: Arc::clone(&spec.namespace), name };
-        let known = self.snapshot.pods.get_index_of(&key);
-        if let Some(index) = known {
+        // One look-up for both: a pod that is known keeps its index, and its old entry comes back.
+        let unplaced = PodEntry { class, place: Place::Aside, at: 0, phase, deleting, created };
+        let (index, known) = self.snapshot.pods.insert_full(key, unplaced);
+        if let Some(known) = known {
             // The new class is held before the old one is let go, in case they are the same.
             self.hold_class(class);
-            self.unplace(to_u32(index));
+            self.unplace(known);
             self.release_class(class);
         }
         // Only now: letting go of the old node may have moved the index of the new one.
@@ -137,22 +139,20 @@ impl Builder {
             None if gated || deleting => Place::Aside,
             None => Place::Pending,
         };
-        let entry = PodEntry { class, place, at: 0, phase, deleting, created };
-        let index = match known {
-            Some(index) => {
-                if let Some((_, old)) = self.snapshot.pods.get_index_mut(index) {
-                    *old = entry;
-                }
-                index
-            }
-            None => self.snapshot.pods.insert_full(key, entry).0,
-        };
-        self.place(to_u32(index));
+        self.count(place, class, 1);
+        let at = self.list(place, class).map_or(0, |list| {
+            list.push(to_u32(index));
+            to_u32(list.len() - 1)
+        });
+        if let Some((_, entry)) = self.snapshot.pods.get_index_mut(index) {
+            *entry = PodEntry { place, at, ..unplaced };
+        }
     }
 
     fn forget_pod(&mut self, namespace: &str, name: &str) {
         let Some(index) = self.snapshot.pods.get_index_of(&PodKeyRef { namespace, name }) else { return };
-        self.unplace(to_u32(index));
+        let Some(entry) = self.snapshot.pods.get_index(index).map(|(_, entry)| *entry) else { return };
+        self.unplace(entry);
         self.snapshot.pods.swap_remove_index(index);
         // The last pod has moved into the gap: the list that it stands in follows.
         let Some((_, moved)) = self.snapshot.pods.get_index(index) else { return };
@@ -162,23 +162,9 @@ impl Builder {
         }
     }
 
-    /// Counts a pod in its class and on its node.
-    fn place(&mut self, index: u32) {
-        let Some((_, entry)) = self.snapshot.pods.get_index(index as usize) else { return };
-        let PodEntry { place, class, .. } = *entry;
-        self.count(place, class, 1);
-        if let Some(list) = self.list(place, class) {
-            list.push(index);
-            let at = to_u32(list.len() - 1);
-            if let Some((_, entry)) = self.snapshot.pods.get_index_mut(index as usize) {
-                entry.at = at;
-            }
-        }
-    }
-
-    fn unplace(&mut self, index: u32) {
-        let Some((_, entry)) = self.snapshot.pods.get_index(index as usize) else { return };
-        let PodEntry { place, class, at, .. } = *entry;
+    /// Takes a pod off its node and out of its class.
+    fn unplace(&mut self, entry: PodEntry) {
+        let PodEntry { place, class, at, .. } = entry;
         self.count(place, class, -1);
         if let Some(list) = self.list(place, class)
             && (at as usize) < list.len()
@@ -204,6 +190,7 @@ impl Builder {
         }
     }
 
+    /// Counts a pod in its class and on its node.
     fn count(&mut self, place: Place, class: u32, change: i32) {
         let Some(class) = self.snapshot.classes.get_mut(class as usize) else { return };
         match place {

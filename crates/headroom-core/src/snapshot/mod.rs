@@ -40,10 +40,11 @@ pub struct Snapshot {
     coverage: BTreeMap<Kind, Coverage>,
 }
 
-/// A node's own values and the sums over its pods. `node` is None while only pods bound to it have been seen.
+/// A node's own values and the sums over its pods. `node` is None while only pods bound to it have been seen, and apart
+/// so that the sums, which change with each pod, lie close together.
 #[derive(Clone, Debug, Default)]
 struct NodeEntry {
-    node: Option<Node>,
+    node: Option<Box<Node>>,
     sums: NodeSums,
     pods: Vec<u32>,
 }
@@ -237,7 +238,7 @@ impl Snapshot {
     }
 
     fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
-        let node = entry.node.as_ref()?;
+        let node = entry.node.as_deref()?;
         Some(NodeView { node, sums: &entry.sums, snapshot: self, pods: &entry.pods })
     }
 
