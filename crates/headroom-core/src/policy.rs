@@ -62,6 +62,23 @@ pub struct Group {
     pub price: Option<Money>,
 }
 
+impl Group {
+    /// A group of which nothing is said but which nodes are in it.
+    pub fn new(name: impl Into<Arc<str>>, select: Selection) -> Self {
+        Group {
+            name: name.into(),
+            select,
+            size: Size::default(),
+            mode: Mode::default(),
+            strategy: Strategy::Utilization(Utilization::default()),
+            boot_timeout: SignedDuration::from_mins(15),
+            startup_taints: Vec::new(),
+            template: None,
+            price: None,
+        }
+    }
+}
+
 /// Which nodes are in a group: all of the conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -236,4 +253,11 @@ pub struct Unhealthy {
     pub newest: Percent,
     /// The share of those that may be unhealthy before the group is left alone (`max_unhealthy_nodes_percent`).
     pub max: Percent,
+}
+
+impl Default for Unhealthy {
+    /// A node gets as long as a machine gets to boot; half of the newest nodes failing is no accident.
+    fn default() -> Self {
+        Unhealthy { grace: SignedDuration::from_mins(15), newest: Percent::whole(100), max: Percent::whole(50) }
+    }
 }
