@@ -35,11 +35,6 @@ impl<V: 'static> Kind<V> {
         }
     }
 
-    /// The same, where leaving the key out means nothing at all, which no default can show.
-    pub(crate) fn without_default(self) -> Kind<V> {
-        Kind { show: Box::new(|_| None), ..self }
-    }
-
     /// The same, where leaving the key out means None.
     pub(crate) fn optional(self) -> Kind<Option<V>> {
         let (read, show) = (self.read, self.show);
@@ -74,11 +69,13 @@ pub(crate) fn count(min: u32) -> Kind<u32> {
 pub(crate) fn percent(min: Percent, max: Percent) -> Kind<Percent> {
     let parse = move |scalar: &Scalar| {
         let unexpected = || Complaint::unexpected("write a number with at most two decimals, without a sign or quotes");
-        let value = hundredths(&scalar.text).filter(|_| scalar.plain).ok_or_else(unexpected)?;
+        let value = hundredths(&scalar.text).filter(|_| scalar.plain).map(Percent).ok_or_else(unexpected)?;
         match value {
-            value if value < min.0 => Err(Complaint::new(format!("the least that makes sense is {min}"), "")),
-            value if value > max.0 => Err(Complaint::new(format!("the most that makes sense is {max}"), "")),
-            value => Ok(Percent(value)),
+            value if value < min => {
+                Err(Complaint::new(format!("{value} is too little"), format!("write at least {min}")))
+            }
+            value if value > max => Err(Complaint::new(format!("{value} is too much"), format!("write at most {max}"))),
+            value => Ok(value),
         }
     };
     let show = |value: &Percent| match value.0 % 100 {
@@ -92,10 +89,13 @@ pub(crate) fn percent(min: Percent, max: Percent) -> Kind<Percent> {
 pub(crate) fn duration(min: SignedDuration) -> Kind<SignedDuration> {
     let parse = move |scalar: &Scalar| {
         let value = duration::parse(&scalar.text).map_err(|error| Complaint::new(error.problem, error.hint))?;
-        let too_short = || Complaint::new(format!("the shortest that makes sense is {}", duration::show(min)), "");
+        let too_short = || {
+            let (value, min) = (duration::show(value), duration::show(min));
+            Complaint::new(format!("{value} is too short"), format!("write at least {min}"))
+        };
         (value >= min).then_some(value).ok_or_else(too_short)
     };
-    scalar(Shape::Duration { min }, parse, |value| json!(duration::show(*value)))
+    scalar(Shape::Duration, parse, |value| json!(duration::show(*value)))
 }
 
 /// Any text but an empty one. Numbers and booleans are taken as they are written.
@@ -109,6 +109,8 @@ pub(crate) fn text() -> Kind<Arc<str>> {
     };
     scalar(Shape::Text, parse, |value| json!(value))
 }
+
+const AMOUNT: &str = "write what `kubectl get node -o yaml` shows for such a machine";
 
 /// Cpu in milli, more than none.
 pub(crate) fn cpu() -> Kind<i64> {
@@ -127,8 +129,8 @@ pub(crate) fn pieces() -> Kind<i64> {
 
 fn quantity(example: &'static str, parse: fn(&str) -> Result<Parsed, QuantityError>) -> Kind<i64> {
     let read = move |scalar: &Scalar| match parse(&scalar.text) {
-        Ok(parsed) if parsed.saturated => Err(Complaint::new("no machine has that much", "")),
-        Ok(parsed) if parsed.value <= 0 => Err(Complaint::new("this must be more than nothing", "")),
+        Ok(parsed) if parsed.saturated => Err(Complaint::new("no machine has that much", AMOUNT)),
+        Ok(parsed) if parsed.value <= 0 => Err(Complaint::new("this must be more than nothing", AMOUNT)),
         Ok(parsed) => Ok(parsed.value),
         Err(error) => Err(error.into()),
     };
@@ -151,7 +153,8 @@ pub(crate) fn words<V: Clone + PartialEq + 'static>(words: &'static [(&'static s
     let parse = |scalar: &Scalar| {
         let found = words.iter().find(|(word, ..)| *word == scalar.text);
         let meant = || nearest(&scalar.text, words.iter().map(|(word, ..)| *word));
-        let hint = || meant().map(|word| format!("did you mean `{word}`?")).unwrap_or_default();
+        let hint =
+            || meant().map_or_else(|| "write one of these words".into(), |word| format!("did you mean `{word}`?"));
         found.map(|(_, value, _)| value.clone()).ok_or_else(|| Complaint::unexpected(hint()))
     };
     let show = |value: &V| words.iter().find(|(_, known, _)| known == value).map(|(word, ..)| json!(word));
@@ -167,7 +170,9 @@ pub(crate) fn list<V: 'static>(item: Kind<V>) -> Kind<Vec<V>> {
         shape,
         read: Box::new(move |node, problems| match &node.content {
             Content::List(items) => Some(items.iter().filter_map(|item| read(item, problems)).collect()),
-            Content::Scalar(_) | Content::Map(_) => unexpected(&expected, node, "write each item after `- `", problems),
+            Content::Scalar(_) | Content::Map(_) | Content::Broken => {
+                unexpected(&expected, node, "write each item after `- `", problems)
+            }
         }),
         show: Box::new(move |values| values.iter().map(&show).collect::<Option<Vec<_>>>().map(Json::Array)),
     }
@@ -217,8 +222,8 @@ pub(crate) fn word<V: Clone + 'static>(key: &'static str, doc: &'static str, val
     Variant { shape: VariantShape { key, doc, content: None }, read: Box::new(move |_, _| Some(value.clone())) }
 }
 
-/// One of several forms. `show` names the word that a default is written as.
-pub(crate) fn one_of<V: 'static>(variants: Vec<Variant<V>>, show: fn(&V) -> Option<&'static str>) -> Kind<V> {
+/// One of several forms. `show` tells how a default is written.
+pub(crate) fn one_of<V: 'static>(variants: Vec<Variant<V>>, show: fn(&V) -> Option<Json>) -> Kind<V> {
     let shape = Shape::OneOf(variants.iter().map(|variant| variant.shape.clone()).collect());
     let expected = shape.expected();
     Kind {
@@ -233,21 +238,29 @@ pub(crate) fn one_of<V: 'static>(variants: Vec<Variant<V>>, show: fn(&V) -> Opti
                 let hint = match (found, nearest(key, variants.iter().map(|variant| variant.shape.key))) {
                     (Some(_), _) => format!("write the word `{key}` alone"),
                     (None, Some(meant)) => format!("did you mean `{meant}`?"),
-                    (None, None) => String::new(),
+                    (None, None) => "write exactly one of these".to_owned(),
                 };
-                unexpected_here(&expected, format!("`{}`", shorten(key)), entry.key_place.clone(), &hint, problems)
+                let message = format!("expected {expected}, found `{}`", shorten(key));
+                problems.add(Problem::at(entry.key_place.clone(), message, hint));
+                None
             }
             Content::Scalar(scalar) => {
                 let found = variants.iter().find(|variant| variant.shape.key == scalar.text);
                 if let Some(variant) = found.filter(|variant| variant.shape.content.is_none()) {
                     return (variant.read)(node, problems);
                 }
-                let hint = found.map(|variant| format!("write `{}: {{}}`", variant.shape.key)).unwrap_or_default();
+                let hint = match (found, nearest(&scalar.text, variants.iter().map(|variant| variant.shape.key))) {
+                    (Some(variant), _) => format!("write `{}: {{}}`", variant.shape.key),
+                    (None, Some(meant)) => format!("did you mean `{meant}`?"),
+                    (None, None) => "write exactly one of these".to_owned(),
+                };
                 unexpected(&expected, node, &hint, problems)
             }
-            Content::Map(_) | Content::List(_) => unexpected(&expected, node, "write exactly one of them", problems),
+            Content::Map(_) | Content::List(_) | Content::Broken => {
+                unexpected(&expected, node, "write exactly one of these", problems)
+            }
         }),
-        show: Box::new(move |value| show(value).map(|word| json!(word))),
+        show: Box::new(show),
     }
 }
 
@@ -270,7 +283,7 @@ impl Complaint {
 impl From<QuantityError> for Complaint {
     fn from(error: QuantityError) -> Self {
         let text = error.to_string();
-        let (message, hint) = text.split_once("; hint: ").unwrap_or((&text, ""));
+        let (message, hint) = text.split_once("; hint: ").unwrap_or((&text, AMOUNT));
         Complaint::new(message, hint)
     }
 }
@@ -285,17 +298,20 @@ fn scalar<V: 'static>(
         shape,
         read: Box::new(move |node, problems| {
             if node.is_null() {
-                return unexpected(&expected, node, "remove the key if you want its default", problems);
+                return unexpected(&expected, node, "write a value after the colon, or remove the key", problems);
             }
-            let Content::Scalar(scalar) = &node.content else { return unexpected(&expected, node, "", problems) };
+            let Content::Scalar(scalar) = &node.content else {
+                return unexpected(&expected, node, "write one value", problems);
+            };
             let complaint = match parse(scalar) {
                 Ok(value) => return Some(value),
                 Err(complaint) => complaint,
             };
-            match complaint.message {
-                Some(message) => report(Problem::at(node.place.clone(), message), &complaint.hint, problems),
-                None => unexpected(&expected, node, &complaint.hint, problems),
-            }
+            let Some(message) = complaint.message else {
+                return unexpected(&expected, node, &complaint.hint, problems);
+            };
+            problems.add(Problem::at(node.place.clone(), message, complaint.hint));
+            None
         }),
         show: Box::new(move |value| Some(show(value))),
     }
@@ -303,21 +319,10 @@ fn scalar<V: 'static>(
 
 /// Reports that `node` is not what was `expected`.
 pub(crate) fn unexpected<V>(expected: &str, node: &Node, hint: &str, problems: &mut Problems) -> Option<V> {
-    unexpected_here(expected, node.describe(), node.place.clone(), hint, problems)
-}
-
-fn unexpected_here<V>(
-    expected: &str,
-    found: String,
-    place: super::tree::Place,
-    hint: &str,
-    problems: &mut Problems,
-) -> Option<V> {
-    report(Problem::at(place, format!("expected {expected}, found {found}")), hint, problems)
-}
-
-fn report<V>(problem: Problem, hint: &str, problems: &mut Problems) -> Option<V> {
-    problems.add(if hint.is_empty() { problem } else { problem.hint(hint) });
+    if node.content != Content::Broken {
+        let message = format!("expected {expected}, found {}", node.describe());
+        problems.add(Problem::at(node.place.clone(), message, hint));
+    }
     None
 }
 

@@ -9,6 +9,8 @@ mod file;
 mod kind;
 mod problem;
 mod record;
+mod reference;
+mod schema;
 mod shape;
 mod suggest;
 mod tree;
@@ -51,21 +53,35 @@ pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
     let mut problems = Problems::default();
     let root = tree::read(text, &mut problems);
     if root.is_none() && problems.is_empty() {
-        problems.add(Problem::of_file(format!("{name} is empty")).hint("start with a list of `groups:`"));
+        problems.add(Problem::of_file(format!("{name} is empty"), "start with a list of `groups:`"));
     }
     let file = root.and_then(|root| (file::file().kind().read)(&root, &mut problems));
     problems.none_or(name, text, file).map(Config::from)
 }
 
+/// The JSON schema of the configuration file.
+pub fn schema() -> String {
+    let mut schema = schema::schema(&file::file().kind().shape);
+    // Whether maps keep their order is up to a feature that any crate of the build may turn on.
+    schema.sort_all_objects();
+    format!("{schema:#}\n")
+}
+
+/// The reference page of the configuration file, in Markdown.
+pub fn reference() -> String {
+    reference::reference(&file::file().kind().shape)
+}
+
 /// The text of the file at `path`.
 pub(crate) fn read_text(path: &Path, name: &str) -> Result<String, ConfigErrors> {
-    let of_file = |problem| ConfigErrors::new(name, "", vec![problem]);
-    let bytes =
-        std::fs::read(path).map_err(|error| of_file(Problem::of_file(format!("cannot read {name}: {error}"))))?;
+    let of_file = |message: String, hint| ConfigErrors::new(name, "", vec![Problem::of_file(message, hint)]);
+    let bytes = std::fs::read(path).map_err(|error| {
+        of_file(format!("cannot read {name}: {error}"), "give the path of a file that you may read")
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
         let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let problem = Problem::of_file(format!("{name} is not text in UTF-8 from line {line} on"));
-        of_file(problem.hint("save it as UTF-8, the usual encoding of YAML"))
+        let message = format!("{name} is not text in UTF-8 from line {line} on");
+        of_file(message, "save it as UTF-8, the usual encoding of YAML")
     })
 }

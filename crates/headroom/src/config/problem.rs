@@ -12,18 +12,18 @@ pub(crate) struct Problem {
     place: Option<Place>,
     message: String,
     also: Vec<(Place, String)>,
-    hint: Option<String>,
+    hint: String,
 }
 
 impl Problem {
-    /// A problem with what stands at `place`.
-    pub(crate) fn at(place: Place, message: impl Into<String>) -> Self {
-        Problem { place: Some(place), message: message.into(), also: Vec::new(), hint: None }
+    /// A problem with what stands at `place`; `hint` says what to do.
+    pub(crate) fn at(place: Place, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Problem { place: Some(place), message: message.into(), also: Vec::new(), hint: hint.into() }
     }
 
     /// A problem with the file as a whole.
-    pub(crate) fn of_file(message: impl Into<String>) -> Self {
-        Problem { place: None, message: message.into(), also: Vec::new(), hint: None }
+    pub(crate) fn of_file(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Problem { place: None, message: message.into(), also: Vec::new(), hint: hint.into() }
     }
 
     /// Shows another place that has to do with it.
@@ -32,28 +32,21 @@ impl Problem {
         self
     }
 
-    /// Says what to do.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
     fn render(&self, name: &str, text: &str, renderer: &Renderer) -> String {
+        // The parser gives no promise that its places lie between characters.
+        let within = |place: &Place| text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
         let title = Level::ERROR.primary_title(&*self.message);
-        let mut group = match &self.place {
+        let group = match &self.place {
             Some(place) => title.element(
-                Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(place.clone())).annotations(
+                Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(within(place))).annotations(
                     self.also
                         .iter()
-                        .map(|(place, label)| AnnotationKind::Context.span(place.clone()).label(label.as_str())),
+                        .map(|(place, label)| AnnotationKind::Context.span(within(place)).label(label.as_str())),
                 ),
             ),
             None => Group::with_title(title),
         };
-        if let Some(hint) = &self.hint {
-            group = group.element(Level::HELP.with_name("hint").message(&**hint));
-        }
-        renderer.render(&[group])
+        renderer.render(&[group.element(Level::HELP.with_name("hint").message(&*self.hint))])
     }
 }
 

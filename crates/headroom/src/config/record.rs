@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
-
 use super::kind::{Kind, unexpected};
 use super::problem::{Problem, Problems};
 use super::shape::{FieldShape, RecordShape, Shape};
 use super::suggest::nearest;
-use super::tree::{Node, Place, shorten};
+use super::tree::{Entries, Entry, Node, Place, shorten};
 
 type ReadInto<T> = Box<dyn Fn(&mut T, &Node, &mut Problems) -> bool>;
 type Check<T> = fn(&T, &Places, &mut Problems);
@@ -115,13 +113,14 @@ impl<T: 'static> Record<T> {
     fn read(&self, node: &Node, problems: &mut Problems) -> Option<T> {
         let entries = node.entries();
         if entries.is_none() && !node.is_null() {
-            let hint = format!("its keys are {}", list_of(self.fields.iter().map(|field| field.key)));
-            return unexpected("a map", node, &hint, problems);
+            return unexpected("a map", node, &self.hint(), problems);
         }
         let entry = |key| entries.and_then(|entries| entries.get(key));
         let mut value = (self.start)();
         let mut places = Places { whole: node.place.clone(), values: BTreeMap::new() };
-        let mut failed = Vec::new();
+        let unknown = self.unknown(entries);
+        // A misspelled key is one error, not also a missing one.
+        let mut failed: Vec<&str> = unknown.iter().filter_map(|(.., meant)| *meant).collect();
         for (field, read) in self.fields.iter().zip(&self.readers) {
             let read_well = match entry(field.key) {
                 Some(entry) => {
@@ -129,7 +128,7 @@ impl<T: 'static> Record<T> {
                     read(&mut value, &entry.value, problems)
                 }
                 None => {
-                    if field.required {
+                    if field.required && !failed.contains(&field.key) {
                         problems.add(missing(field, node));
                     }
                     !field.required
@@ -139,10 +138,10 @@ impl<T: 'static> Record<T> {
                 failed.push(field.key);
             }
         }
-        for (key, entry) in entries.into_iter().flatten() {
-            if !self.fields.iter().any(|field| field.key == &**key) {
-                problems.add(self.unknown(key, entry.key_place.clone()));
-            }
+        for (key, entry, meant) in unknown {
+            let hint = meant.map_or_else(|| self.hint(), |meant| format!("did you mean `{meant}`?"));
+            let message = format!("there is no key `{}` here", shorten(key));
+            problems.add(Problem::at(entry.key_place.clone(), message, hint));
         }
         (self.places)(&mut value, &places);
         for (keys, check) in &self.checks {
@@ -153,30 +152,28 @@ impl<T: 'static> Record<T> {
         Some(value)
     }
 
-    fn unknown(&self, key: &str, place: Place) -> Problem {
-        let keys = || self.fields.iter().map(|field| field.key);
-        let hint = match nearest(key, keys()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if self.fields.is_empty() => "there are no keys here; write `{}`".to_owned(),
-            None => format!("the keys here are {}", list_of(keys())),
-        };
-        Problem::at(place, format!("there is no key `{}` here", shorten(key))).hint(hint)
+    /// The keys in the text that are not declared, and for each the one that was meant, if that is not there.
+    fn unknown<'e>(&self, entries: Option<&'e Entries>) -> Vec<(&'e str, &'e Entry, Option<&'static str>)> {
+        let declared = |key: &str| self.fields.iter().any(|field| field.key == key);
+        let unknown = entries.into_iter().flatten().filter(|(key, _)| !declared(key));
+        let free = || self.keys().filter(|key| !entries.is_some_and(|entries| entries.contains_key(*key)));
+        unknown.map(|(key, entry)| (&**key, entry, nearest(key, free()))).collect()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.fields.iter().map(|field| field.key)
+    }
+
+    fn hint(&self) -> String {
+        match self.keys().collect::<Vec<_>>().as_slice() {
+            [] => "there are no keys here; write `{}`".to_owned(),
+            [only] => format!("the only key here is {only}"),
+            keys => format!("the keys here are {}", keys.join(", ")),
+        }
     }
 }
 
 fn missing(field: &FieldShape, node: &Node) -> Problem {
     let hint = format!("add `{}:` with {}", field.key, field.shape.expected());
-    Problem::at(node.place.clone(), format!("`{}` is missing", field.key)).hint(hint)
-}
-
-fn list_of<'a>(keys: impl Iterator<Item = &'a str>) -> String {
-    keys.collect::<Vec<_>>().join(", ")
-}
-
-/// A default in the words of the configuration file.
-pub(crate) fn show_default(default: &Json) -> String {
-    match default {
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    Problem::at(node.place.clone(), format!("`{}` is missing", field.key), hint)
 }

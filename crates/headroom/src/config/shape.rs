@@ -14,9 +14,7 @@ pub(crate) enum Shape {
         min: u32,
         max: u32,
     },
-    Duration {
-        min: jiff::SignedDuration,
-    },
+    Duration,
     Text,
     /// A Kubernetes quantity, with an example.
     Quantity {
@@ -35,7 +33,7 @@ pub(crate) enum Shape {
 /// A map with known keys.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordShape {
-    /// What the reference calls it: `groups[].size`.
+    /// What the reference calls it: `groups[].size`. Empty for the whole file.
     pub(crate) path: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) fields: Vec<FieldShape>,
@@ -68,7 +66,7 @@ impl Shape {
             Shape::Count { min: 0 } => "a whole number".into(),
             Shape::Count { min } => format!("a whole number of at least {min}"),
             Shape::Percent { .. } => "a percentage such as 70 or 62.5".into(),
-            Shape::Duration { .. } => "a duration such as 90s, 10m or 1h30m".into(),
+            Shape::Duration => "a duration such as 90s, 10m or 1h30m".into(),
             Shape::Text => "text".into(),
             Shape::Quantity { example } => format!("a quantity such as {example}"),
             Shape::Dollars => "dollars an hour such as 0.0332".into(),

@@ -28,6 +28,8 @@ pub(crate) enum Content {
     List(Vec<Rc<Node>>),
     /// By key, in the order of the text.
     Map(Entries),
+    /// Something that has been reported already.
+    Broken,
 }
 
 pub(crate) type Entries = IndexMap<Rc<str>, Entry>;
@@ -52,7 +54,7 @@ impl Node {
     pub(crate) fn is_null(&self) -> bool {
         match &self.content {
             Content::Scalar(scalar) => scalar.plain && matches!(&*scalar.text, "" | "~" | "null" | "Null" | "NULL"),
-            Content::List(_) | Content::Map(_) => false,
+            Content::List(_) | Content::Map(_) | Content::Broken => false,
         }
     }
 
@@ -65,15 +67,17 @@ impl Node {
     pub(crate) fn entries(&self) -> Option<&Entries> {
         match &self.content {
             Content::Map(entries) => Some(entries),
-            Content::Scalar(_) | Content::List(_) => None,
+            Content::Scalar(_) | Content::List(_) | Content::Broken => None,
         }
     }
 
     /// What it is, for messages: `a list`.
     pub(crate) fn describe(&self) -> String {
         match &self.content {
+            Content::Map(entries) if entries.is_empty() => "an empty map".to_owned(),
             Content::Map(_) => "a map".to_owned(),
             Content::List(_) => "a list".to_owned(),
+            Content::Broken => "something else".to_owned(),
             Content::Scalar(_) if self.is_null() => "nothing".to_owned(),
             Content::Scalar(Scalar { text, plain: true }) => format!("`{}`", shorten(text)),
             Content::Scalar(Scalar { text, plain: false }) => format!("the text \"{}\"", shorten(text)),
@@ -104,7 +108,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Rc<Node>> {
         let start = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
         let hint =
             "indent with spaces, put a space after each colon and quote text that starts with a special character";
-        problems.add(Problem::at(start..start, format!("this is not YAML: {}", error.info())).hint(hint));
+        problems.add(Problem::at(start..start, format!("this is not YAML: {}", error.info()), hint));
         None
     })
 }
@@ -124,12 +128,12 @@ impl<'t> Reader<'t, '_> {
             match event {
                 Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if documents == 1 => {
-                    let problem = Problem::at(place, "a second document starts here");
-                    self.problems.add(problem.hint("keep one document in a file"));
+                    let hint = "keep one document in a file";
+                    self.problems.add(Problem::at(place, "a second document starts here", hint));
                     return Ok(root);
                 }
                 Event::DocumentStart(..) => documents += 1,
-                event => root = self.node(event, place)?,
+                event => root = Some(self.node(event, place)?),
             }
         }
         Ok(root)
@@ -142,8 +146,8 @@ impl<'t> Reader<'t, '_> {
         Ok(Some((event, range.start.min(self.length)..range.end.min(self.length))))
     }
 
-    /// Reads the value that begins with `event`. None when there is a problem with it.
-    fn node(&mut self, event: Event<'t>, place: Place) -> Result<Option<Rc<Node>>, ScanError> {
+    /// Reads the value that begins with `event`.
+    fn node(&mut self, event: Event<'t>, place: Place) -> Result<Rc<Node>, ScanError> {
         let (anchor, tag, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let scalar = Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
@@ -152,28 +156,36 @@ impl<'t> Reader<'t, '_> {
             Event::SequenceStart(_, anchor, tag) => (anchor, tag, self.list(place.clone())?),
             Event::MappingStart(_, anchor, tag) => (anchor, tag, self.map(place.clone())?),
             Event::Alias(anchor) => {
-                let known = self.anchors.get(&anchor).cloned();
-                if known.is_none() {
-                    self.problems.add(Problem::at(place, "this alias stands inside what it names"));
-                }
-                return Ok(known);
+                return Ok(self.anchors.get(&anchor).cloned().unwrap_or_else(|| {
+                    let hint = "write the value out, or name something above it";
+                    self.broken(Problem::at(place.clone(), "this alias stands inside what it names", hint), place)
+                }));
             }
             Event::UnresolvedAlias(name) => {
-                let problem = Problem::at(place, format!("no anchor is called `{name}`"));
-                self.problems.add(problem.hint(format!("write `&{name}` before the value, above this line")));
-                return Ok(None);
+                let name = shorten(&name);
+                let hint = format!("write `&{name}` before the value that it stands for, above this line");
+                let problem = Problem::at(place.clone(), format!("no anchor is called `{name}`"), hint);
+                return Ok(self.broken(problem, place));
             }
-            _ => return Ok(None),
+            _ => {
+                let hint = "write a value here";
+                return Ok(self.broken(Problem::at(place.clone(), "there is no value here", hint), place));
+            }
         };
         if tag.is_some() {
-            let problem = Problem::at(node.place.clone(), "a tag has no meaning here");
-            self.problems.add(problem.hint("remove the word that starts with `!`"));
+            let hint = "remove the word that starts with `!`";
+            self.problems.add(Problem::at(node.place.clone(), "a tag has no meaning here", hint));
         }
         let node = Rc::new(node);
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
         }
-        Ok(Some(node))
+        Ok(node)
+    }
+
+    fn broken(&mut self, problem: Problem, place: Place) -> Rc<Node> {
+        self.problems.add(problem);
+        Rc::new(Node { place, content: Content::Broken })
     }
 
     fn list(&mut self, start: Place) -> Result<Node, ScanError> {
@@ -184,10 +196,9 @@ impl<'t> Reader<'t, '_> {
                 place.get_or_insert(start.start..at.end);
                 break;
             }
-            if let Some(node) = self.node(event, at)? {
-                place.get_or_insert(node.place.clone());
-                items.push(node);
-            }
+            let node = self.node(event, at)?;
+            place.get_or_insert(node.place.clone());
+            items.push(node);
         }
         Ok(Node { place: place.unwrap_or(start), content: Content::List(items) })
     }
@@ -205,9 +216,7 @@ impl<'t> Reader<'t, '_> {
             let Some((event, at)) = self.next()? else { break };
             let value = self.node(event, at)?;
             place.get_or_insert(key_place.clone());
-            if let (Some(key), Some(value)) = (key, value) {
-                self.entry(&key, key_place, value, &mut entries, &mut merged);
-            }
+            self.entry(&key, key_place, value, &mut entries, &mut merged);
         }
         for (key, entry) in merged {
             entries.entry(key).or_insert(entry);
@@ -224,7 +233,8 @@ impl<'t> Reader<'t, '_> {
         merged: &mut Vec<(Rc<str>, Entry)>,
     ) {
         let Content::Scalar(Scalar { text, plain }) = &key.content else {
-            self.problems.add(Problem::at(key_place, "a key must be plain text"));
+            let hint = "write `key: value`, or quote the key if it starts with a special character";
+            self.problems.add(Problem::at(key_place, "a key must be plain text", hint));
             return;
         };
         if *plain && text == "<<" {
@@ -232,8 +242,9 @@ impl<'t> Reader<'t, '_> {
             return;
         }
         if let Some(first) = entries.get(text.as_str()) {
-            let problem = Problem::at(key_place, format!("the key `{}` stands here a second time", shorten(text)));
-            self.problems.add(problem.also(first.key_place.clone(), "first here").hint("remove one of the two"));
+            let message = format!("the key `{}` stands here a second time", shorten(text));
+            let problem = Problem::at(key_place, message, "remove one of the two");
+            self.problems.add(problem.also(first.key_place.clone(), "first here"));
             return;
         }
         // A value that is left out has no place of its own.
@@ -249,13 +260,13 @@ impl<'t> Reader<'t, '_> {
         let maps: Option<Vec<&Entries>> = match &value.content {
             Content::Map(entries) => Some(vec![entries]),
             Content::List(items) => items.iter().map(|item| item.entries()).collect(),
-            Content::Scalar(_) => None,
+            Content::Scalar(_) | Content::Broken => None,
         };
         match maps {
             Some(maps) => merged.extend(maps.into_iter().flatten().map(|(key, entry)| (Rc::clone(key), entry.clone()))),
             None => {
-                let problem = Problem::at(key_place, "`<<` takes the entries of a map, and this is none");
-                self.problems.add(problem.hint("write `<<: *name` with the anchor of a map"));
+                let hint = "write `<<: *name` with the anchor of a map";
+                self.problems.add(Problem::at(key_place, "`<<` takes the entries of a map, and this is none", hint));
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::config::kind::{Kind, one_of, text, variant, word};
 use crate::config::record::Record;
 
@@ -37,5 +39,5 @@ pub(super) fn kind() -> Kind<Cloud> {
         variant("kwok", "kwok, which pretends to be nodes.", kwok.kind()),
         word("none", "Nobody: the size is decided and reported.", Cloud::None),
     ];
-    one_of(variants, |cloud| (*cloud == Cloud::None).then_some("none"))
+    one_of(variants, |cloud| (*cloud == Cloud::None).then(|| json!("none")))
 }

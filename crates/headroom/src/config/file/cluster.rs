@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::config::kind::{Kind, one_of, text, variant};
 use crate::config::record::Record;
 
@@ -19,7 +21,11 @@ pub enum Cluster {
 }
 
 pub(super) fn kind() -> Kind<Cluster> {
-    let kubernetes = Record::new("cluster.kubernetes", "There is nothing to set.", || Cluster::Kubernetes);
+    let kubernetes = Record::new(
+        "cluster.kubernetes",
+        "There is nothing to set: the cluster is found the way kubectl finds it.",
+        || Cluster::Kubernetes,
+    );
     let nomad = Record::new("cluster.nomad", "A Nomad region.", || Arc::from("http://127.0.0.1:4646")).field(
         "address",
         text(),
@@ -30,5 +36,5 @@ pub(super) fn kind() -> Kind<Cluster> {
         variant("kubernetes", "A Kubernetes cluster, found the way kubectl finds it.", kubernetes.kind()),
         variant("nomad", "A Nomad region.", nomad.kind().map(|address| Cluster::Nomad { address })),
     ];
-    one_of(variants, |cluster| (*cluster == Cluster::Kubernetes).then_some("kubernetes: {}"))
+    one_of(variants, |cluster| (*cluster == Cluster::Kubernetes).then(|| json!({ "kubernetes": {} })))
 }

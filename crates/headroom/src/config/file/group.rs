@@ -76,8 +76,9 @@ fn size() -> Kind<Size> {
         if let (Some(min), Some(max)) = (size.min, size.max)
             && min > max
         {
-            let problem = Problem::at(at.of("min"), format!("the minimum {min} is more than the maximum {max}"));
-            problems.add(problem.also(at.of("max"), "the maximum").hint("make `min` at most `max`"));
+            let message = format!("the minimum {min} is more than the maximum {max}");
+            let problem = Problem::at(at.of("min"), message, "make `min` at most `max`");
+            problems.add(problem.also(at.of("max"), "the maximum"));
         }
     })
     .kind()
@@ -100,12 +101,10 @@ fn strategy() -> Kind<Strategy> {
 fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
     let Strategy::Utilization(utilization) = &draft.group.strategy;
     if draft.group.select.capacity.is_some() && utilization.count_pods != CountPods::Placed {
-        let problem = Problem::at(at.of("strategy"), "a group that is selected by capacity needs `countPods: placed`");
-        problems.add(
-            problem
-                .also(at.of("select"), "selected by capacity here")
-                .hint("write `strategy: { utilization: { countPods: placed } }`, or select by label alone"),
-        );
+        let message = "a group that is selected by capacity needs `countPods: placed`";
+        let hint = "write `strategy: { utilization: { countPods: placed } }`, or select by label alone";
+        let problem = Problem::at(at.of("strategy"), message, hint);
+        problems.add(problem.also(at.of("select"), "selected by capacity here"));
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn file() -> Record<File> {
         dry_run: true,
         groups: Vec::new(),
     };
-    Record::new("the file", "One YAML file says everything. The keys at its top are these.", start)
+    Record::new("", "The keys at the top of the file.", start)
         .field("cluster", cluster::kind(), |file| &mut file.cluster, "Where the nodes are.")
         .field(
             "interval",

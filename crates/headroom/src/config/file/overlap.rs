@@ -11,7 +11,8 @@ use crate::config::tree::Place;
 /// selections do depends on the nodes, and is judged when they are seen.
 pub(super) fn check(groups: &[Draft], place: Place, problems: &mut Problems) {
     if groups.is_empty() {
-        problems.add(Problem::at(place, "there is no group").hint("add one: `- { name: …, select: …, strategy: … }`"));
+        let hint = "add one: `- { name: …, select: …, strategy: … }`";
+        problems.add(Problem::at(place, "there is no group", hint));
     }
     for (at, later) in groups.iter().enumerate() {
         let earlier = groups.get(..at).unwrap_or_default();
@@ -26,9 +27,9 @@ pub(super) fn check(groups: &[Draft], place: Place, problems: &mut Problems) {
 fn same_name(first: &Draft, later: &Draft) -> Option<Problem> {
     let name = later.name()?;
     (first.name() == Some(name)).then(|| {
-        Problem::at(later.places.of("name"), format!("a second group is called `{name}`"))
+        let message = format!("a second group is called `{name}`");
+        Problem::at(later.places.of("name"), message, "give each group a name of its own")
             .also(first.places.of("name"), "the first one")
-            .hint("give each group a name of its own")
     })
 }
 
@@ -36,9 +37,8 @@ fn same_machines(first: &Draft, later: &Draft) -> Option<Problem> {
     let Cloud::Aws { auto_scaling_group } = &later.cloud else { return None };
     (!auto_scaling_group.is_empty() && first.cloud == later.cloud).then(|| {
         let message = format!("two groups have the machines of `{auto_scaling_group}`");
-        Problem::at(later.places.of("cloud"), message)
+        Problem::at(later.places.of("cloud"), message, "give each group a cloud group of its own")
             .also(first.places.of("cloud"), "the first one")
-            .hint("give each group a cloud group of its own")
     })
 }
 
@@ -60,11 +60,8 @@ fn same_nodes(first: &Draft, later: &Draft) -> Option<Problem> {
         }
         (false, false) => return None,
     };
-    Some(
-        Problem::at(later.places.of("select"), message)
-            .also(first.places.of("select"), "the earlier group")
-            .hint("select by labels that no node of another group carries"),
-    )
+    let hint = "select by labels that no node of another group carries";
+    Some(Problem::at(later.places.of("select"), message, hint).also(first.places.of("select"), "the earlier group"))
 }
 
 fn both_unconstrained(first: &Draft, later: &Draft) -> Option<Problem> {
@@ -73,8 +70,8 @@ fn both_unconstrained(first: &Draft, later: &Draft) -> Option<Problem> {
         utilization.count_pods == CountPods::Unconstrained
     };
     (counts(first) && counts(later)).then(|| {
-        Problem::at(later.places.of("strategy"), "two groups count the pods that ask for no node")
-            .also(first.places.of("strategy"), "the first one")
-            .hint("keep `countPods: unconstrained` in one of them")
+        let message = "two groups count the pods that ask for no node";
+        let hint = "keep `countPods: unconstrained` in one of them";
+        Problem::at(later.places.of("strategy"), message, hint).also(first.places.of("strategy"), "the first one")
     })
 }

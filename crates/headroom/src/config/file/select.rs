@@ -31,7 +31,7 @@ pub(super) fn kind() -> Kind<Selection> {
         if *select == Selection::default() {
             let place = at.written("label", "capacity");
             let hint = "add `label:` with a label that all its nodes carry and no other node does";
-            problems.add(Problem::at(place, "this selects no node").hint(hint));
+            problems.add(Problem::at(place, "this selects no node", hint));
         }
     })
     .kind()

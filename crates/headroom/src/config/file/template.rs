@@ -11,17 +11,18 @@ pub(super) fn kind() -> Kind<Template> {
         "groups[].template",
         "What pods may use on a new machine (`status.allocatable`). It wins over what Headroom has learnt from the group's \
          nodes and over what the cloud says, so it is needed only to grow a group that has never had a node.",
-        Resources::default,
+        // What the kubelet allows unless it is told otherwise.
+        || Resources { pods: 110, ..Resources::default() },
     )
     .required("cpu", cpu(), |resources: &mut Resources| &mut resources.cpu, "Cpus.")
     .required("memory", bytes(), |resources| &mut resources.memory, "Memory.")
     .field(
         "ephemeralStorage",
-        bytes().without_default(),
+        bytes(),
         |resources| &mut resources.ephemeral_storage,
-        "Disk for container layers, logs and emptyDir volumes.",
+        "Disk for container layers, logs and emptyDir volumes. Pods that request more do not fit.",
     )
-    .field("pods", pieces().without_default(), |resources| &mut resources.pods, "How many pods fit.")
+    .field("pods", pieces(), |resources| &mut resources.pods, "How many pods fit.")
     .field(
         "extended",
         map(pieces()).map(|mut amounts| {

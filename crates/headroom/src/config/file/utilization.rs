@@ -49,13 +49,13 @@ pub(super) fn kind() -> Kind<Utilization> {
     .check(&["slowRate", "fastRate"], |u, at, problems| {
         if u.slow_rate > u.fast_rate {
             let message = format!("`slowRate` {} is more than `fastRate` {}", u.slow_rate, u.fast_rate);
-            problems.add(wrong_pair(at, message, "slowRate", "fastRate").hint("make `slowRate` at most `fastRate`"));
+            problems.add(wrong_pair(at, message, ("slowRate", "fastRate"), "make `slowRate` at most `fastRate`"));
         }
     })
     .check(&["softGrace", "hardGrace"], |u, at, problems| {
         if u.soft_grace > u.hard_grace {
             let message = format!("`softGrace` {} is longer than `hardGrace` {}", show(u.soft_grace), show(u.hard_grace));
-            problems.add(wrong_pair(at, message, "softGrace", "hardGrace").hint("make `softGrace` at most `hardGrace`"));
+            problems.add(wrong_pair(at, message, ("softGrace", "hardGrace"), "make `softGrace` at most `hardGrace`"));
         }
     })
     .kind()
@@ -112,16 +112,19 @@ fn unhealthy() -> Kind<Unhealthy> {
 fn ordered(at: &Places, problems: &mut Problems, (low, less): (&str, Percent), (high, more): (&str, Percent)) {
     if less >= more {
         let message = format!("`{low}` {less} must be less than `{high}` {more}");
-        problems
-            .add(wrong_pair(at, message, low, high).hint("keep removeFastBelow < removeSlowlyBelow < scaleUpAbove"));
+        let hint = "keep removeFastBelow < removeSlowlyBelow < scaleUpAbove";
+        problems.add(wrong_pair(at, message, (low, high), hint));
     }
 }
 
 /// A problem between two keys, of which at least one is written; the other may be a default.
-fn wrong_pair(at: &Places, message: String, one: &str, other: &str) -> Problem {
-    let default = |key: &str| if at.has(key) { "" } else { " (its default)" };
-    let message = format!("{message}{}", default(other));
-    let problem = Problem::at(at.written(one, other), message);
+fn wrong_pair(at: &Places, message: String, (one, other): (&str, &str), hint: &str) -> Problem {
+    let message = match (at.has(one), at.has(other)) {
+        (true, false) => format!("{message}, its default"),
+        (false, true) => format!("{message}; the former is its default"),
+        _ => message,
+    };
+    let problem = Problem::at(at.written(one, other), message, hint);
     match at.has(one) && at.has(other) {
         true => problem.also(at.of(other), format!("`{other}`")),
         false => problem,
