@@ -70,11 +70,10 @@ fn node(at: usize) -> Node {
 }
 
 fn policy() -> Policy {
-    let group = |at: usize| Group {
-        name: format!("pool-{at}").into(),
-        select: Selection { labels: [("pool", format!("pool-{at}"))].into_iter().collect(), capacity: None },
-        size: Size { min: Some(1), max: Some(1_000) },
-        ..Group::default()
+    let group = |at: usize| {
+        let name = format!("pool-{at}");
+        let select = Selection { labels: [("pool", name.as_str())].into_iter().collect(), capacity: None };
+        Group { size: Size { min: Some(1), max: Some(1_000) }, ..Group::new(name, select) }
     };
     Policy { dry_run: false, groups: (0..GROUPS).map(group).collect() }
 }

@@ -27,11 +27,11 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Size;
+    use crate::policy::{Selection, Size};
 
     fn limits(size: Size, cloud: Option<(u32, u32)>) -> Result<Limits, Why> {
         let cloud = cloud.map(|(min, max)| CloudGroup { min: Some(min), max: Some(max), ..CloudGroup::default() });
-        Limits::of(&Group { size, ..Group::default() }, cloud.as_ref())
+        Limits::of(&Group { size, ..Group::new("web", Selection::default()) }, cloud.as_ref())
     }
 
     #[test]

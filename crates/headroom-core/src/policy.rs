@@ -64,12 +64,12 @@ pub struct Group {
     pub price: Option<Money>,
 }
 
-impl Default for Group {
-    /// A group that selects nothing, sized by utilisation.
-    fn default() -> Self {
+impl Group {
+    /// A group of which nothing is said but which nodes are in it.
+    pub fn new(name: impl Into<Arc<str>>, select: Selection) -> Self {
         Group {
-            name: Arc::from(""),
-            select: Selection::default(),
+            name: name.into(),
+            select,
             size: Size::default(),
             mode: Mode::default(),
             strategy: Strategy::Utilization(Utilization::default()),
@@ -255,4 +255,11 @@ pub struct Unhealthy {
     pub newest: Percent,
     /// The share of those that may be unhealthy before the group is left alone (`max_unhealthy_nodes_percent`).
     pub max: Percent,
+}
+
+impl Default for Unhealthy {
+    /// A node gets as long as a machine gets to boot; half of the newest nodes failing is no accident.
+    fn default() -> Self {
+        Unhealthy { grace: SignedDuration::from_mins(15), newest: Percent::whole(100), max: Percent::whole(50) }
+    }
 }

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::config;
+
 /// Arguments of `headroom config`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -19,15 +21,19 @@ enum Command {
         /// The configuration file, usually headroom.yaml.
         file: PathBuf,
     },
+    /// Print the JSON schema of the configuration file, for editors.
+    Schema,
 }
 
 /// Runs `headroom config`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Check { file } => {
-            let config = crate::config::load(&file)?;
-            anstream::eprintln!("{}: {} groups, no errors", file.display(), config.policy.groups.len());
+            let groups = config::load(&file)?.policy.groups.len();
+            let plural = if groups == 1 { "" } else { "s" };
+            anstream::eprintln!("{}: {groups} group{plural}, no errors", file.display());
         }
+        Command::Schema => print!("{}", config::schema()),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ const HINT: Style = AnsiColor::Cyan.on_default().bold();
 /// or `NO_COLOR` is set.
 pub(super) fn print(error: &anyhow::Error) {
     if let Some(errors) = error.downcast_ref::<ConfigErrors>() {
-        anstream::eprintln!("{errors}");
+        anstream::eprintln!("{}", errors.styled());
         return;
     }
     let text = format!("{error:#}");

@@ -1,0 +1,116 @@
+//! One node group.
+
+use std::sync::Arc;
+
+use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Strategy};
+use jiff::SignedDuration;
+
+use super::cloud::{self, Cloud};
+use super::{select, template, utilization};
+use crate::config::kind::{Kind, count, dollars, duration, list, one_of, text, variant, words};
+use crate::config::problem::{Problem, Problems};
+use crate::config::record::{Places, Record};
+
+/// A group as it is read.
+pub(super) struct Draft {
+    pub(super) group: Group,
+    pub(super) cloud: Cloud,
+    pub(super) places: Places,
+}
+
+pub(super) fn kind() -> Kind<Draft> {
+    let start =
+        || Draft { group: Group::new("", Selection::default()), cloud: Cloud::default(), places: Places::default() };
+    Record::new("groups[]", "One node group: machines that are alike.", start)
+        .required(
+            "name",
+            text(),
+            |draft| &mut draft.group.name,
+            "What reports call it. No two groups may share a name.",
+        )
+        .required("select", select::kind(), |draft| &mut draft.group.select, "Which nodes are in it.")
+        .field("cloud", cloud::kind(), |draft| &mut draft.cloud, "Who makes and ends its machines.")
+        .field("size", size(), |draft| &mut draft.group.size, "Limits of its size.")
+        .field("mode", mode(), |draft| &mut draft.group.mode, "What Headroom may do to it.")
+        .required("strategy", strategy(), |draft| &mut draft.group.strategy, "How its size is decided.")
+        .field(
+            "bootTimeout",
+            duration(SignedDuration::from_secs(1)),
+            |draft| &mut draft.group.boot_timeout,
+            "How long a machine may take from its request until its node is usable. Until then it counts as capacity; \
+             after that it is not expected any more and may be asked for again.",
+        )
+        .field(
+            "startupTaints",
+            list(text().map(|key| Box::from(&*key))),
+            |draft| &mut draft.group.startup_taints,
+            "Keys of taints that a node carries only while it starts. It counts as not usable yet while it has one.",
+        )
+        .field(
+            "template",
+            template::kind().optional(),
+            |draft| &mut draft.group.template,
+            "What a new machine is like. Left out: what the group's nodes are like, or what the cloud says.",
+        )
+        .field(
+            "price",
+            dollars().optional(),
+            |draft| &mut draft.group.price,
+            "What one node costs, in dollars an hour.",
+        )
+        .check(&["select", "strategy"], capacity_needs_placed)
+        .placed(|draft, places| draft.places = places.clone())
+        .kind()
+}
+
+fn size() -> Kind<Size> {
+    Record::new(
+        "groups[].size",
+        "Limits of the group's size, in nodes. What is left out is taken from the cloud's own group. `min` and `max` may \
+         be equal.",
+        Size::default,
+    )
+    .field("min", count(0).optional(), |size| &mut size.min, "Nodes are not removed below it.")
+    .field("max", count(0).optional(), |size| &mut size.max, "Nodes are not added beyond it.")
+    .check(&["min", "max"], |size, at, problems| {
+        if let (Some(min), Some(max)) = (size.min, size.max)
+            && min > max
+        {
+            let message = format!("the minimum {min} is more than the maximum {max}");
+            let problem = Problem::at(at.of("min"), message, "make `min` at most `max`");
+            problems.add(problem.also(at.of("max"), "the maximum"));
+        }
+    })
+    .kind()
+}
+
+fn mode() -> Kind<Mode> {
+    words(&[
+        ("auto", Mode::Auto, "grow and shrink it"),
+        ("growOnly", Mode::GrowOnly, "grow it, take removal taints off, and remove nothing"),
+        ("dryRun", Mode::DryRun, "decide and report, and do nothing"),
+        ("off", Mode::Off, "leave it alone"),
+    ])
+}
+
+fn strategy() -> Kind<Strategy> {
+    let by_utilization = "By what pods request as a share of what nodes have, as Escalator does.";
+    one_of(vec![variant("utilization", by_utilization, utilization::kind().map(Strategy::Utilization))], |_| None)
+}
+
+fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
+    let Strategy::Utilization(utilization) = &draft.group.strategy;
+    if draft.group.select.capacity.is_some() && utilization.count_pods != CountPods::Placed {
+        let message = "a group that is selected by capacity needs `countPods: placed`";
+        let hint = "write `strategy: { utilization: { countPods: placed } }`, or select by label alone";
+        let problem = Problem::at(at.of("strategy"), message, hint);
+        problems.add(problem.also(at.of("select"), "selected by capacity here"));
+    }
+}
+
+impl Draft {
+    /// Its name, unless it is missing.
+    pub(super) fn name(&self) -> Option<&Arc<str>> {
+        Some(&self.group.name).filter(|name| !name.is_empty())
+    }
+}

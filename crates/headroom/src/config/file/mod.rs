@@ -1,0 +1,67 @@
+//! The declarations: every key of the configuration file, once.
+//!
+//! Parser, JSON schema and reference page are all made from these. A new key is one line here and a field in
+//! `headroom_core::policy`; a new strategy or cloud is one file and one line.
+
+mod cloud;
+mod cluster;
+mod group;
+mod overlap;
+mod select;
+mod template;
+mod utilization;
+
+pub use cloud::Cloud;
+pub use cluster::Cluster;
+
+use headroom_core::policy::Policy;
+use jiff::SignedDuration;
+
+use super::Config;
+use super::kind::{duration, flag, list};
+use super::record::Record;
+use group::Draft;
+
+/// The file as it is read: groups still know where they stand.
+pub(super) struct File {
+    cluster: Cluster,
+    interval: SignedDuration,
+    dry_run: bool,
+    groups: Vec<Draft>,
+}
+
+impl From<File> for Config {
+    fn from(file: File) -> Self {
+        let File { cluster, interval, dry_run, groups } = file;
+        let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
+        let policy = Policy { groups: groups.into_iter().map(|draft| draft.group).collect() };
+        Config { policy, cluster, clouds, interval, dry_run }
+    }
+}
+
+/// The whole file.
+pub(super) fn file() -> Record<File> {
+    let start = || File {
+        cluster: Cluster::default(),
+        interval: SignedDuration::from_secs(10),
+        dry_run: true,
+        groups: Vec::new(),
+    };
+    Record::new("", "The keys at the top of the file.", start)
+        .field("cluster", cluster::kind(), |file| &mut file.cluster, "Where the nodes are.")
+        .field(
+            "interval",
+            duration(SignedDuration::from_secs(1)),
+            |file| &mut file.interval,
+            "The longest time between two rounds. A change in the cluster starts a round sooner.",
+        )
+        .field(
+            "dryRun",
+            flag(),
+            |file| &mut file.dry_run,
+            "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false once the reports \
+             look right.",
+        )
+        .required("groups", list(group::kind()), |file| &mut file.groups, "The node groups.")
+        .check(&["groups"], |file, at, problems| overlap::check(&file.groups, at.of("groups"), problems))
+}

@@ -1,0 +1,111 @@
+//! One thing that is wrong with a file, and how all of them are shown.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::tree::Place;
+
+/// One thing that is wrong: where, what, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    place: Option<Place>,
+    message: String,
+    also: Vec<(Place, String)>,
+    hint: String,
+}
+
+impl Problem {
+    /// A problem with what stands at `place`; `hint` says what to do.
+    pub(crate) fn at(place: Place, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Problem { place: Some(place), message: message.into(), also: Vec::new(), hint: hint.into() }
+    }
+
+    /// A problem with the file as a whole.
+    pub(crate) fn of_file(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Problem { place: None, message: message.into(), also: Vec::new(), hint: hint.into() }
+    }
+
+    /// Shows another place that has to do with it.
+    pub(crate) fn also(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.also.push((place, label.into()));
+        self
+    }
+
+    fn render(&self, name: &str, text: &str, renderer: &Renderer) -> String {
+        // The parser gives no promise that its places lie between characters.
+        let within = |place: &Place| text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
+        let title = Level::ERROR.primary_title(&*self.message);
+        let group = match &self.place {
+            Some(place) => title.element(
+                Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(within(place))).annotations(
+                    self.also
+                        .iter()
+                        .map(|(place, label)| AnnotationKind::Context.span(within(place)).label(label.as_str())),
+                ),
+            ),
+            None => Group::with_title(title),
+        };
+        renderer.render(&[group.element(Level::HELP.with_name("hint").message(&*self.hint))])
+    }
+}
+
+/// The problems found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Notes one.
+    pub(crate) fn add(&mut self, problem: Problem) {
+        self.0.push(problem);
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `value`, or the problems if there are any.
+    pub(crate) fn none_or<T>(self, name: &str, text: &str, value: Option<T>) -> Result<T, ConfigErrors> {
+        match value {
+            Some(value) if self.0.is_empty() => Ok(value),
+            _ => Err(ConfigErrors::new(name, text, self.0)),
+        }
+    }
+}
+
+/// Everything that is wrong with a file, in the order of the text.
+///
+/// Displays as `error:` with file, line and column, the source line with a caret, and a `hint:`, for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigErrors {
+    name: String,
+    text: String,
+    problems: Vec<Problem>,
+}
+
+impl ConfigErrors {
+    pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
+        problems.dedup();
+        ConfigErrors { name: name.to_owned(), text: text.to_owned(), problems }
+    }
+
+    /// With terminal colours.
+    pub fn styled(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let each = self.problems.iter().map(|problem| problem.render(&self.name, &self.text, renderer));
+        each.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl std::error::Error for ConfigErrors {}
+
+impl fmt::Display for ConfigErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(&Renderer::plain()))
+    }
+}

@@ -1,0 +1,96 @@
+//! The reference page docs/configuration.md.
+
+use std::fmt::Write;
+
+use serde_json::Value as Json;
+
+use super::shape::{FieldShape, RecordShape, Shape};
+
+const INTRODUCTION: &str = include_str!("reference.md");
+const EXAMPLE: &str = include_str!("example.yaml");
+
+/// The page: an introduction, an example, and a table for each map of the file.
+pub(super) fn reference(file: &Shape) -> String {
+    let mut page = INTRODUCTION.replace("EXAMPLE\n", EXAMPLE);
+    sections(file, &mut page);
+    page
+}
+
+/// The section of a record, then those of the records in it.
+fn sections(shape: &Shape, page: &mut String) {
+    match shape {
+        Shape::Record(record) => section(record, page),
+        Shape::Map(inner) | Shape::List(inner) => sections(inner, page),
+        Shape::OneOf(variants) => {
+            variants.iter().filter_map(|variant| variant.content.as_ref()).for_each(|content| section(content, page));
+        }
+        Shape::Flag
+        | Shape::Count { .. }
+        | Shape::Percent { .. }
+        | Shape::Duration
+        | Shape::Text
+        | Shape::Quantity { .. }
+        | Shape::Dollars
+        | Shape::Words(_) => {}
+    }
+}
+
+fn section(record: &RecordShape, page: &mut String) {
+    let title = if record.path.is_empty() { "The file".to_owned() } else { format!("`{}`", record.path) };
+    write(page, format_args!("\n## {title}\n\n{}\n", record.doc));
+    if !record.fields.is_empty() {
+        write(page, format_args!("\n| key | value | default | meaning |\n|---|---|---|---|\n"));
+        record.fields.iter().for_each(|field| row(field, page));
+    }
+    record.fields.iter().for_each(|field| sections(&field.shape, page));
+}
+
+fn row(field: &FieldShape, page: &mut String) {
+    let default = match &field.default {
+        Some(Json::Array(items)) if items.is_empty() => "none".to_owned(),
+        Some(Json::String(text)) => format!("`{text}`"),
+        Some(Json::Object(entries)) => entries.iter().map(|(key, value)| format!("`{key}: {value}`")).collect(),
+        Some(other) => format!("`{other}`"),
+        None if field.required => "required".to_owned(),
+        None => "none".to_owned(),
+    };
+    let choices = match &field.shape {
+        Shape::Words(words) => words.iter().map(|(word, doc)| format!("<br>`{word}`: {doc}")).collect(),
+        Shape::OneOf(variants) => {
+            variants.iter().map(|variant| format!("<br>`{}`: {}", variant.key, variant.doc)).collect()
+        }
+        _ => String::new(),
+    };
+    let value = value(&field.shape);
+    write(page, format_args!("| `{}` | {value} | {default} | {}{choices} |\n", field.key, field.doc));
+}
+
+fn value(shape: &Shape) -> String {
+    match shape {
+        Shape::Count { .. } => "whole number".into(),
+        Shape::Percent { .. } => "percentage".into(),
+        Shape::Duration => "duration".into(),
+        Shape::Quantity { .. } => "quantity".into(),
+        Shape::Map(inner) => format!("map of names to {}", value(inner)),
+        Shape::List(inner) => format!("list of {}", value(inner)),
+        Shape::Record(record) => format!("[map](#{})", anchor(record.path)),
+        Shape::OneOf(variants) => {
+            let linked = variants.iter().map(|variant| match &variant.content {
+                Some(content) => format!("[`{}: {{…}}`](#{})", variant.key, anchor(content.path)),
+                None => format!("`{}`", variant.key),
+            });
+            linked.collect::<Vec<_>>().join(" or ")
+        }
+        Shape::Flag | Shape::Text | Shape::Dollars | Shape::Words(_) => shape.expected(),
+    }
+}
+
+/// What a heading is called in links: letters and digits alone.
+fn anchor(path: &str) -> String {
+    path.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn write(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = page.write_fmt(text);
+}

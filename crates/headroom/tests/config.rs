@@ -1,0 +1,165 @@
+//! The configuration file: what it becomes, and what is said about bad ones.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::{expect, expect_file};
+use headroom::config::{self, Cloud, Cluster};
+use headroom_core::policy::{Group, Policy, Selection};
+use proptest::prelude::*;
+
+const EXAMPLE: &str = include_str!("../src/config/example.yaml");
+const MINIMAL: &str = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { utilization: {} } }]";
+
+/// Between the input and the expected message of a case in `config/errors`. `UPDATE_EXPECT=1` writes the latter.
+const LINE: &str = "==========\n";
+
+#[test]
+fn errors_are_as_recorded() {
+    let mut seen = 0;
+    for path in cases() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let input = text.split(LINE).next().unwrap();
+        let message = match config::parse("headroom.yaml", input) {
+            Ok(config) => panic!("{} has no error: {config:?}", path.display()),
+            Err(errors) => errors.to_string(),
+        };
+        expect_file![&path].assert_eq(&format!("{input}{LINE}{message}\n"));
+        seen += 1;
+    }
+    assert!(seen > 20, "only {seen} cases were found");
+}
+
+fn cases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/config/errors");
+    let mut paths: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn the_checked_in_schema_is_current() {
+    expect_file!["../../../docs/headroom.schema.json"].assert_eq(&config::schema());
+}
+
+#[test]
+fn the_checked_in_reference_is_current() {
+    expect_file!["../../../docs/configuration.md"].assert_eq(&config::reference());
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let config = config::parse("", MINIMAL).unwrap();
+    let select = Selection { labels: [("pool", "web")].into_iter().collect(), capacity: None };
+    assert_eq!(config.policy, Policy { groups: vec![Group::new("web", select)] });
+    assert_eq!(config.cluster, Cluster::Kubernetes);
+    assert_eq!(config.clouds.get("web"), Some(&Cloud::None));
+    assert!(config.dry_run, "a real cluster is not touched before someone says so");
+    assert_eq!(config.interval.as_secs(), 10);
+}
+
+#[test]
+fn every_key_is_read() {
+    let all = "
+cluster: { nomad: { address: http://nomad:4646 } }
+interval: 5s
+dryRun: false
+groups:
+  - name: gpu
+    select: { label: { pool: gpu }, capacity: { cpu: 96, memory: 384Gi } }
+    cloud: { aws: { autoScalingGroup: gpu-nodes } }
+    size: { min: 0, max: 8 }
+    mode: growOnly
+    bootTimeout: 20m
+    startupTaints: [node.cilium.io/agent-not-ready]
+    template:
+      { cpu: 95500m, memory: 380Gi, ephemeralStorage: 100Gi, pods: 110, extended: { z.example/x: 1, nvidia.com/gpu: 8 } }
+    price: 12.50
+    strategy:
+      utilization:
+        scaleUpAbove: 62.5
+        removeSlowlyBelow: 30.25
+        removeFastBelow: 0
+        slowRate: 2
+        fastRate: 3
+        stepInterval: 30s
+        coolDown: 0s
+        softGrace: 1m30s
+        hardGrace: 2h
+        taintEffect: NoExecute
+        countPods: placed
+        scaleOnStarve: true
+        maxNodeAge: 720h
+        unhealthy: { grace: 5m, newestPercent: 50, maxPercent: 33.33 }
+        stopAfterFailures: 3
+        daemonSets: subtract
+  - name: kwok
+    select: { label: { type: kwok } }
+    cloud: { kwok: {} }
+    strategy: { utilization: }
+";
+    let config = config::parse("", all).unwrap();
+    let group = serde_json::to_value(&config.policy.groups[0]).unwrap();
+    expect_file!["config/every-key.txt"].assert_eq(&format!("{config:#?}\n"));
+    assert_eq!(group["price"], 12_500_000_000_i64);
+}
+
+#[test]
+fn groups_can_share_settings() {
+    let shared = "
+groups:
+  - name: a
+    select: { label: { pool: a } }
+    strategy: { utilization: &quick { softGrace: 1m, slowRate: 3 } }
+  - name: b
+    select: { label: { pool: b } }
+    strategy: { utilization: { <<: *quick, slowRate: 2 } }
+";
+    let config = config::parse("", shared).unwrap();
+    let strategies: Vec<String> = config
+        .policy
+        .groups
+        .iter()
+        .map(|group| {
+            let json = serde_json::to_value(&group.strategy).unwrap();
+            format!("{} {}", json["utilization"]["softGrace"], json["utilization"]["slowRate"])
+        })
+        .collect();
+    expect![[r#""PT1M" 3, "PT1M" 2"#]].assert_eq(&strategies.join(", "));
+}
+
+#[test]
+fn the_order_of_keys_means_nothing() {
+    let other = "groups: [{ strategy: { utilization: {} }, select: { label: { pool: web } }, name: web }]";
+    assert_eq!(config::parse("", MINIMAL).unwrap(), config::parse("", other).unwrap());
+}
+
+#[test]
+fn the_example_is_right() {
+    assert_eq!(config::parse("example.yaml", EXAMPLE).map(|config| config.policy.groups.len()), Ok(2));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    let missing = config::load(Path::new("no/such/file.yaml")).unwrap_err().to_string();
+    assert!(missing.starts_with("error: cannot read no/such/file.yaml: "), "{missing}");
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC*|[ \\t\\n\\r:\\-{}\\[\\],&*!|>'\"%@`#a-c<~\u{feff}\u{85}é]{0,80}") {
+        if let Err(errors) = config::parse("x", &text) {
+            prop_assert!(!errors.to_string().is_empty());
+            prop_assert!(!errors.styled().is_empty());
+        }
+    }
+
+    /// Damage to a good file is either harmless or reported, and every report shows some place of the file.
+    #[test]
+    fn no_damage_panics(at in 0..EXAMPLE.len(), length in 0..40_usize, new in "[ \\n:\\-{}\\[\\],&*0-9a-z]{0,6}") {
+        let end = (at + length).min(EXAMPLE.len());
+        let damaged = format!("{}{new}{}", &EXAMPLE[..at], &EXAMPLE[end..]);
+        if let Err(errors) = config::parse("x", &damaged) {
+            prop_assert!(errors.to_string().contains("error: "), "{}", errors);
+        }
+    }
+}
