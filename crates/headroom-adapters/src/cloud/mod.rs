@@ -1,0 +1,83 @@
+//! The port to a cloud: groups of equal machines and their sizes.
+
+use async_trait::async_trait;
+use headroom_core::snapshot::{CloudGroup, Template};
+
+/// Something that has machines in groups.
+///
+/// Groups go by their names in the policy; a machine goes by its `provider_id`. No call waits for a machine to come or
+/// go; the next [`Cloud::groups`] shows what became of it.
+#[async_trait]
+pub trait Cloud: Send + Sync {
+    /// Every configured group as it is now.
+    async fn groups(&self) -> Result<Vec<CloudGroup>, CloudError>;
+
+    /// Sets the size of `group` to `to`, unless it is no longer `from`, the size that the plan was made for.
+    async fn resize(&self, group: &str, from: u32, to: u32) -> Result<(), CloudError>;
+
+    /// Removes these machines of `group` and lowers its size by as many. One that is gone already is no error.
+    async fn remove(&self, group: &str, machines: &[&str]) -> Result<(), CloudError>;
+
+    /// What a new machine of `group` will be like; None when the cloud cannot tell.
+    async fn template(&self, group: &str) -> Result<Option<Template>, CloudError>;
+}
+
+/// Why a cloud did not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum CloudError {
+    /// There is no such group.
+    #[error("the cloud has no group for {group}; hint: check the group's cloud section")]
+    NoSuchGroup {
+        /// The group's name in the policy.
+        group: String,
+    },
+    /// The size changed after the plan was made. The next round plans anew.
+    #[error("{group} has size {actual}, the plan was made for {planned}")]
+    StaleSize {
+        /// The group.
+        group: String,
+        /// The size that the plan was made for.
+        planned: u32,
+        /// The size now.
+        actual: u32,
+    },
+    /// The size is outside the cloud group's own limits.
+    #[error("{group} cannot have size {wanted}: the cloud allows {min} to {max}")]
+    OutsideLimits {
+        /// The group.
+        group: String,
+        /// The size wanted.
+        wanted: u32,
+        /// The cloud's minimum.
+        min: u32,
+        /// The cloud's maximum.
+        max: u32,
+    },
+    /// The machine belongs to something else.
+    #[error("{machine} is no machine of {group}")]
+    NotInGroup {
+        /// The machine's `provider_id`.
+        machine: String,
+        /// The group.
+        group: String,
+    },
+    /// The cloud has no such machine to give now.
+    #[error("the cloud is out of machines for {group}: {reason}")]
+    OutOfStock {
+        /// The group.
+        group: String,
+        /// What the cloud said.
+        reason: String,
+    },
+    /// Headroom's account may not do this.
+    #[error("not allowed to {verb} {group}; hint: grant it to Headroom's account")]
+    Forbidden {
+        /// What was tried.
+        verb: String,
+        /// On which group.
+        group: String,
+    },
+    /// The cloud does not answer, or answers with something that cannot be understood.
+    #[error("the cloud does not answer")]
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,48 @@
+//! Dumps: what `kubectl get -o json` or `-o yaml` and `kwokctl snapshot export` wrote, read into a snapshot.
+//!
+//! A file may hold one object or many: lists, YAML documents, JSON values one after the other, or an array of objects.
+//! Objects go into the snapshot one by one, so that reading takes little more memory than the text itself. An object
+//! that cannot be understood is skipped with a warning; a text that is no JSON or YAML, or that breaks off, is an
+//! error, because what is missing from it is not known.
+
+mod coverage;
+mod error;
+mod item;
+mod json;
+mod place;
+mod reader;
+mod source;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use headroom_core::snapshot::Builder;
+use jiff::Timestamp;
+
+pub use error::DumpError;
+pub use place::Place;
+pub use reader::{Reader, Warning};
+
+/// What was read from dumps.
+#[derive(Clone, Debug)]
+pub struct Dump {
+    /// Holds the snapshot.
+    pub builder: Builder,
+    /// What was skipped or read in another way than it was written.
+    pub warnings: Vec<Warning>,
+    /// How many objects of each kind there were, by the name that the API gives the kind.
+    pub counts: BTreeMap<String, u64>,
+    /// The latest instant that the objects mention: about when the dump was taken.
+    pub newest: Option<Timestamp>,
+}
+
+/// Reads all `files` into one dump; `-` is standard input. Of an object that occurs twice the last one counts.
+pub fn read(files: &[PathBuf]) -> Result<Dump, DumpError> {
+    let mut reader = Reader::default();
+    for file in files {
+        let text = source::read(file)?;
+        reader.read(&file.display().to_string(), &text)?;
+    }
+    reader.finish()
+}

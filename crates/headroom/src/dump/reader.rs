@@ -1,0 +1,196 @@
+//! Takes objects in, one after the other.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use headroom_adapters::cluster::kubernetes::object::{Condition, Metadata, Node, Pod, Text};
+use headroom_adapters::cluster::kubernetes::translate::{self, Malformed, Specs, Translated};
+use headroom_core::snapshot::{Builder, Change};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::coverage::Seen;
+use super::item::{Fault, Item};
+use super::place::{Place, Places};
+use super::{Dump, DumpError, json, yaml};
+
+/// Reads texts into a [`Dump`].
+#[derive(Debug, Default)]
+pub struct Reader {
+    files: Vec<String>,
+    builder: Builder,
+    specs: Specs,
+    seen: Seen,
+    counts: BTreeMap<String, u64>,
+    warnings: Vec<Warning>,
+    newest: Option<Timestamp>,
+}
+
+/// Something in a dump that was skipped or read in another way than it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where the object or its fault is.
+    pub place: Place,
+    /// The kind and name of the object, as far as they are known.
+    pub object: String,
+    /// What is wrong and what was done about it.
+    pub problem: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.object, self.problem)
+    }
+}
+
+impl Reader {
+    /// Takes in all objects of a text; `file` is what it is called in errors and warnings.
+    pub fn read(&mut self, file: &str, text: &str) -> Result<(), DumpError> {
+        self.files.push(file.to_owned());
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut sink = Sink { reader: self, places: Places::new(file, text), document: text, start: 0 };
+        let read = if json::is_json(text) { json::read(text, &mut sink) } else { yaml::read(text, &mut sink) };
+        read.map_err(|Broken { offset, problem, truncated }| {
+            let place = sink.places.at(offset);
+            if truncated { DumpError::Truncated { place } } else { DumpError::Syntax { place, problem } }
+        })
+    }
+
+    /// What was read. Without any node or pod that is an error.
+    pub fn finish(mut self) -> Result<Dump, DumpError> {
+        if !self.seen.node_or_pod() {
+            return Err(DumpError::Nothing { files: self.files.join(", ") });
+        }
+        for (kind, coverage) in self.seen.coverage() {
+            self.builder.apply(Change::Coverage(kind, coverage));
+        }
+        Ok(Dump { builder: self.builder, warnings: self.warnings, counts: self.counts, newest: self.newest })
+    }
+}
+
+/// Why a text could not be read to its end.
+pub(super) struct Broken {
+    /// In bytes from the start of the text.
+    pub(super) offset: usize,
+    pub(super) problem: String,
+    pub(super) truncated: bool,
+}
+
+/// Where the objects of one text go.
+pub(super) struct Sink<'r> {
+    reader: &'r mut Reader,
+    places: Places<'r>,
+    /// The part of the text that is being read, and where it starts.
+    document: &'r str,
+    start: usize,
+}
+
+impl<'r> Sink<'r> {
+    /// From now on offsets count from `document`, which starts at `start`.
+    pub(super) fn begin(&mut self, document: &'r str, start: usize) {
+        (self.document, self.start) = (document, start);
+    }
+
+    /// There is a list of this kind, even if it is empty.
+    pub(super) fn list_of(&mut self, kind: &str) {
+        self.reader.seen.kind(kind);
+    }
+
+    /// Takes in one object; `kind` is its kind if the object itself does not say.
+    pub(super) fn object(&mut self, item: &impl Item, kind: Option<&str>) {
+        let own = item.kind();
+        let Some(kind) = own.as_deref().or(kind) else {
+            let header = item.read::<Header<'_>>();
+            let problem =
+                if header.is_ok() { "it has no kind and is skipped" } else { "it is no object and is skipped" };
+            self.warn(item, 0, "an object".to_owned(), problem.to_owned());
+            return;
+        };
+        self.reader.seen.kind(kind);
+        match self.reader.counts.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.reader.counts.insert(kind.to_owned(), 1)),
+        }
+        let taken = match kind {
+            "Node" => self.node(item),
+            "Pod" => self.pod(item),
+            _ => return,
+        };
+        if let Err(Fault { offset, problem }) = taken {
+            self.reader.seen.skipped(kind);
+            let object = item.read().map_or_else(|_| kind.to_owned(), |header: Header<'_>| header.object(kind));
+            self.warn(item, offset, object, format!("{problem}; it is skipped"));
+        }
+    }
+
+    fn node(&mut self, item: &impl Item) -> Result<(), Fault> {
+        let node: Node<'_> = item.read()?;
+        let Translated { value, warnings } = translate::node(&node).map_err(Fault::of_object)?;
+        self.note_times(&node.metadata, &node.status.conditions);
+        for problem in warnings {
+            self.warn(item, 0, format!("node {}", value.name), problem);
+        }
+        self.reader.builder.apply(Change::Node(value));
+        Ok(())
+    }
+
+    fn pod(&mut self, item: &impl Item) -> Result<(), Fault> {
+        let pod: Pod<'_> = item.read()?;
+        let Translated { value, warnings } = translate::pod(&pod, &mut self.reader.specs).map_err(Fault::of_object)?;
+        self.note_times(&pod.metadata, &pod.status.conditions);
+        for problem in warnings {
+            self.warn(item, 0, format!("pod {}/{}", value.spec.namespace, value.name), problem);
+        }
+        self.reader.seen.pod(&value);
+        self.reader.builder.apply(Change::Pod(value));
+        Ok(())
+    }
+
+    /// Looks for the latest instant. A time of deletion is none: it may be still to come.
+    fn note_times(&mut self, metadata: &Metadata<'_>, conditions: &[Condition<'_>]) {
+        let of_conditions = conditions.iter().flat_map(|it| [&it.last_transition_time, &it.last_heartbeat_time]);
+        let times = of_conditions.chain([&metadata.creation_timestamp]).flatten();
+        self.reader.newest = times.filter_map(|time| time.parse().ok()).chain(self.reader.newest).max();
+    }
+
+    fn warn(&mut self, item: &impl Item, offset: usize, object: String, problem: String) {
+        let place = self.places.at(self.start + item.offset(self.document) + offset);
+        self.reader.warnings.push(Warning { place, object, problem });
+    }
+}
+
+impl Fault {
+    fn of_object(malformed: Malformed) -> Self {
+        Fault { offset: 0, problem: malformed.to_string() }
+    }
+}
+
+/// What names an object whose other fields cannot be read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Header<'a> {
+    #[serde(borrow)]
+    metadata: Identity<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Identity<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    namespace: Text<'a>,
+}
+
+impl Header<'_> {
+    /// `pod default/web`, as much of it as is known.
+    fn object(&self, kind: &str) -> String {
+        let Identity { name, namespace } = &self.metadata;
+        let kind = kind.to_lowercase();
+        match (name.is_empty(), namespace.is_empty()) {
+            (true, _) => format!("a {kind} without a name"),
+            (false, true) => format!("{kind} {}", &**name),
+            (false, false) => format!("{kind} {}/{}", &**namespace, &**name),
+        }
+    }
+}
