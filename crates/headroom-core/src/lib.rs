@@ -9,6 +9,7 @@
 
 mod check;
 mod decide;
+pub mod expander;
 pub mod fixture;
 pub mod guard;
 pub mod machines;
@@ -16,11 +17,12 @@ pub mod membership;
 pub mod memory;
 pub mod plan;
 pub mod policy;
+pub mod pricing;
 pub mod quantity;
-mod round;
 pub mod snapshot;
 pub mod strategy;
 pub mod wake;
+mod round;
 
 pub use check::{Invariant, Violation, check};
 pub use decide::decide;
