@@ -7,11 +7,14 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unreachable)
 )]
 
+pub mod backoff;
+pub mod balance;
 mod check;
 mod decide;
 pub mod expander;
 pub mod fixture;
 pub mod guard;
+pub mod limits;
 pub mod machines;
 pub mod membership;
 pub mod memory;
@@ -19,10 +22,10 @@ pub mod plan;
 pub mod policy;
 pub mod pricing;
 pub mod quantity;
+mod round;
 pub mod snapshot;
 pub mod strategy;
 pub mod wake;
-mod round;
 
 pub use check::{Invariant, Violation, check};
 pub use decide::decide;
