@@ -173,6 +173,8 @@ mod tests {
         let table = [
             (none.clone(), "room for 5 more: the group may have 7 and has 2"),
             (Limits { nodes: Some(13), ..none.clone() }, "room for 3 more: the cluster may have 13 and has 10"),
+            // A tie goes to the limit that is nearest to the group.
+            (Limits { nodes: Some(15), ..none.clone() }, "room for 5 more: the group may have 7 and has 2"),
             (
                 Limits { nodes_per_scale_up: Some(6), ..none.clone() },
                 "room for 2 more: one round may add 6 and has added 4",
