@@ -7,15 +7,20 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unreachable)
 )]
 
+pub mod backoff;
+pub mod balance;
 mod check;
 mod decide;
+pub mod expander;
 pub mod fixture;
 pub mod guard;
+pub mod limits;
 pub mod machines;
 pub mod membership;
 pub mod memory;
 pub mod plan;
 pub mod policy;
+pub mod pricing;
 pub mod quantity;
 mod round;
 pub mod snapshot;
