@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassEntry, CloudGroup, Coverage, Kind, Node, Place, Pod, PodEntry, PodKey, PodKeyRef, PodKind, SharedSpec,
-    Snapshot,
+    ClassEntry, CloudGroup, Coverage, Kind, Node, Place, Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot,
 };
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
@@ -123,7 +122,8 @@ impl Builder {
     fn set_pod(&mut self, pod: Pod) {
         let Pod { name, spec, node, phase, created, deleting, gated } = pod;
         let class = self.class_index(&spec);
-        let key = PodKey { namespace: Arc::clone(&spec.namespace), name };
+        let namespace = self.snapshot.classes.get(class as usize).map_or(u32::MAX, |class| class.namespace);
+        let key = PodKey { namespace, name };
         // One look-up for both: a pod that is known keeps its index, and its old entry comes back.
         let unplaced = PodEntry { class, place: Place::Aside, at: 0, phase, deleting, created };
         let (index, known) = self.snapshot.pods.insert_full(key, unplaced);
@@ -150,7 +150,7 @@ impl Builder {
     }
 
     fn forget_pod(&mut self, namespace: &str, name: &str) {
-        let Some(index) = self.snapshot.pods.get_index_of(&PodKeyRef { namespace, name }) else { return };
+        let Some(index) = self.snapshot.pod_index(namespace, name) else { return };
         let Some(entry) = self.snapshot.pods.get_index(index).map(|(_, entry)| *entry) else { return };
         self.unplace(entry);
         self.snapshot.pods.swap_remove_index(index);
@@ -217,7 +217,9 @@ impl Builder {
         if let Some(index) = snapshot.class_index.get(spec) {
             return *index;
         }
-        let entry = ClassEntry { spec: spec.clone(), ..ClassEntry::default() };
+        let numbered = to_u32(snapshot.namespaces.len());
+        let namespace = *snapshot.namespaces.entry(Arc::clone(&spec.namespace)).or_insert(numbered);
+        let entry = ClassEntry { spec: spec.clone(), namespace, ..ClassEntry::default() };
         let index = match snapshot.free_classes.pop() {
             Some(index) => {
                 if let Some(slot) = snapshot.classes.get_mut(index as usize) {

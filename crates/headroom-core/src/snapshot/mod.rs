@@ -32,6 +32,7 @@ pub struct Snapshot {
     nodes: IndexMap<Arc<str>, NodeEntry, FxBuildHasher>,
     node_order: BTreeMap<Arc<str>, u32>,
     pods: IndexMap<PodKey, PodEntry, FxBuildHasher>,
+    namespaces: BTreeMap<Arc<str>, u32>,
     classes: Vec<ClassEntry>,
     class_index: IndexMap<SharedSpec, u32, FxBuildHasher>,
     class_order: BTreeMap<SharedSpec, u32>,
@@ -60,21 +61,22 @@ pub struct NodeSums {
     pub blocking: u32,
 }
 
+/// Namespaces are numbered, so that a pod need not hold a string that thousands share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PodKey {
-    namespace: Arc<str>,
+    namespace: u32,
     name: Box<str>,
 }
 
 #[derive(Hash)]
 struct PodKeyRef<'a> {
-    namespace: &'a str,
+    namespace: u32,
     name: &'a str,
 }
 
 impl Equivalent<PodKey> for PodKeyRef<'_> {
     fn equivalent(&self, key: &PodKey) -> bool {
-        *self.name == *key.name && *self.namespace == *key.namespace
+        self.namespace == key.namespace && *self.name == *key.name
     }
 }
 
@@ -101,6 +103,7 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 struct ClassEntry {
     spec: SharedSpec,
+    namespace: u32,
     bound: u32,
     aside: u32,
     pending: Vec<u32>,
@@ -204,14 +207,14 @@ impl Snapshot {
     pub fn classes(&self) -> impl Iterator<Item = ClassView<'_>> {
         self.class_order.values().filter_map(|index| {
             let entry = self.classes.get(*index as usize)?;
-            let ClassEntry { spec, bound, aside, pending } = entry;
+            let ClassEntry { spec, bound, aside, pending, .. } = entry;
             Some(ClassView { spec, bound: *bound, aside: *aside, snapshot: self, pending })
         })
     }
 
     /// The pod `name` in `namespace`, unless it has ended.
     pub fn pod(&self, namespace: &str, name: &str) -> Option<PodView<'_>> {
-        self.pod_at(u32::try_from(self.pods.get_index_of(&PodKeyRef { namespace, name })?).ok()?)
+        self.pod_at(u32::try_from(self.pod_index(namespace, name)?).ok()?)
     }
 
     /// Every pod called `name`, by namespace.
@@ -235,6 +238,11 @@ impl Snapshot {
     pub fn coverage(&self, kind: Kind) -> Coverage {
         let unsaid = if matches!(kind, Kind::Nodes | Kind::Pods) { Coverage::Complete } else { Coverage::Absent };
         self.coverage.get(&kind).copied().unwrap_or(unsaid)
+    }
+
+    fn pod_index(&self, namespace: &str, name: &str) -> Option<usize> {
+        let namespace = *self.namespaces.get(namespace)?;
+        self.pods.get_index_of(&PodKeyRef { namespace, name })
     }
 
     fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
