@@ -5,6 +5,7 @@
 
 mod config;
 mod failure;
+mod migrate;
 
 use std::process::ExitCode;
 
@@ -22,12 +23,15 @@ struct Cli {
 enum Command {
     /// Check a configuration file, or describe its format.
     Config(config::Args),
+    /// Turn the configuration of another autoscaler into headroom.yaml.
+    Migrate(migrate::Args),
 }
 
 /// Runs the program with the arguments of its process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Config(args) => config::run(args),
+        Command::Migrate(args) => migrate::run(args),
     };
     result.unwrap_or_else(|error| {
         failure::print(&error);

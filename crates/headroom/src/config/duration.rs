@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
-/// Ten years. Nothing that waits longer is meant, and sums of a few stay far from any limit of time.
-const LONGEST: SignedDuration = SignedDuration::from_hours(87_600);
+/// A hundred years. Nothing that waits longer is meant, and sums of a few stay far from any limit of time.
+pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(876_000);
 
 /// Why a text is no duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) fn parse(text: &str) -> Result<SignedDuration, DurationError> {
             ));
         };
         let part = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(factor));
-        let too_long = || error("this duration is longer than ten years", "write a shorter one");
+        let too_long = || error("this duration is longer than a hundred years", "write a shorter one");
         seconds = part.and_then(|part| seconds.checked_add(part)).ok_or_else(too_long)?;
         if SignedDuration::from_secs(seconds) > LONGEST {
             return Err(too_long());
@@ -86,8 +86,8 @@ mod tests {
             ("500ms", "this is no duration"),
             ("1m1h", "the units of this duration are out of order"),
             ("1m1m", "the units of this duration are out of order"),
-            ("87601h", "this duration is longer than ten years"),
-            ("99999999999999999999h", "this duration is longer than ten years"),
+            ("876001h", "this duration is longer than a hundred years"),
+            ("99999999999999999999h", "this duration is longer than a hundred years"),
         ];
         for (text, problem) in table {
             assert_eq!(parse(text).map_err(|error| error.problem), Err(problem), "{text}");
@@ -101,7 +101,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_read_back(seconds in 0_i64..=87_600 * 3_600) {
+        fn what_is_shown_is_read_back(seconds in 0_i64..=876_000 * 3_600) {
             let duration = SignedDuration::from_secs(seconds);
             prop_assert_eq!(parse(&show(duration)), Ok(duration));
         }

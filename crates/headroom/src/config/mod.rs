@@ -4,16 +4,16 @@
 //! are put together from kinds of values (`kind`) and maps with known keys (`record`). Reading goes on after an error,
 //! so that all of them are reported at once. The JSON schema and the reference page come from the same declarations.
 
-mod duration;
+pub(crate) mod duration;
 mod file;
 mod kind;
-mod problem;
+pub(crate) mod problem;
 mod record;
 mod reference;
 mod schema;
 mod shape;
-mod suggest;
-mod tree;
+pub(crate) mod suggest;
+pub(crate) mod tree;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -63,6 +63,14 @@ impl Node {
         Some(&*self.entries()?.get(key)?.value)
     }
 
+    /// Its text, if it is a scalar.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar(scalar) => Some(&scalar.text),
+            Content::List(_) | Content::Map(_) | Content::Broken => None,
+        }
+    }
+
     /// What it holds, if it is a map.
     pub(crate) fn entries(&self) -> Option<&Entries> {
         match &self.content {

@@ -1,0 +1,137 @@
+//! Every option of Escalator, once: what it becomes and what differs. The documentation is made from this list too.
+
+/// One option or flag of Escalator.
+pub(super) struct EscalatorOption {
+    /// As Escalator spells it.
+    pub(super) key: &'static str,
+    /// The key of `headroom.yaml` that it becomes, if there is one.
+    pub(super) becomes: Option<&'static str>,
+    /// What is not as it was, or what to do where nothing takes its place. Empty if nothing differs.
+    pub(super) differs: &'static str,
+}
+
+const fn option(key: &'static str, becomes: &'static str, differs: &'static str) -> EscalatorOption {
+    EscalatorOption { key, becomes: Some(becomes), differs }
+}
+
+const fn gone(key: &'static str, differs: &'static str) -> EscalatorOption {
+    EscalatorOption { key, becomes: None, differs }
+}
+
+/// Keys at the top of the file.
+pub(super) const FILE: &[EscalatorOption] = &[option("node_groups", "groups", "")];
+
+/// Options of a node group, in the order of Escalator's documentation.
+pub(super) const GROUP: &[EscalatorOption] = &[
+    option(
+        "name",
+        "name",
+        "a group called `default` also gets `countPods: unconstrained`, which is what that name meant",
+    ),
+    option("label_key", "select.label", ""),
+    option("label_value", "select.label", ""),
+    option("cloud_provider_group_name", "cloud.aws.autoScalingGroup", ""),
+    option(
+        "min_nodes",
+        "size.min",
+        "a group with fewer nodes is brought up to it once, machines that are on their way included; Escalator did nothing \
+         when all nodes together were fewer, and asked again in every scan when only the untainted ones were",
+    ),
+    option("max_nodes", "size.max", "growth stops at it; Escalator grew up to the maximum of the Auto Scaling group"),
+    option(
+        "dry_mode",
+        "mode: dryRun",
+        "decides by the taints and cordons that are there; Escalator's dry mode looked at neither",
+    ),
+    option(
+        "scale_on_starve",
+        "scaleOnStarve",
+        "a pod that has a node already does not starve, and cpu and memory must fit on one and the same node",
+    ),
+    option("taint_upper_capacity_threshold_percent", "removeSlowlyBelow", ""),
+    option("taint_lower_capacity_threshold_percent", "removeFastBelow", ""),
+    option(
+        "scale_up_threshold_percent",
+        "scaleUpAbove",
+        "computed exactly; Escalator's rounding added a node too many when the need was met to the point. Machines that \
+         are on their way count as capacity, so that they are not asked for twice",
+    ),
+    option("slow_node_removal_rate", "slowRate", "nodes in a `stepInterval` instead of a scan"),
+    option("fast_node_removal_rate", "fastRate", "nodes in a `stepInterval` instead of a scan"),
+    option(
+        "soft_delete_grace_period",
+        "softGrace",
+        "a node is empty when no pod is left on it but those of DaemonSets and static ones; Escalator overlooked pods \
+         that had come without the group's selector, and ended them with the node",
+    ),
+    option("hard_delete_grace_period", "hardGrace", ""),
+    option(
+        "scale_up_cool_down_period",
+        "coolDown",
+        "tainted nodes whose time has come are removed during it; Escalator kept them",
+    ),
+    option("taint_effect", "taintEffect", ""),
+    option("max_node_age", "maxNodeAge", ""),
+    option(
+        "unhealthy_node_grace_period",
+        "unhealthy.grace",
+        "a node must also have been not ready for that long; Escalator asked only for its age, and tainted an old node at \
+         its first blip",
+    ),
+    option("health_check_newest_nodes_percent", "unhealthy.newestPercent", ""),
+    option("max_unhealthy_nodes_percent", "unhealthy.maxPercent", ""),
+    option("scale_up_failure_threshold", "stopAfterFailures", ""),
+    gone("scale_up_cool_down_timeout", "it stands in Escalator's documentation, but Escalator never read it"),
+    gone("aws", "see below"),
+];
+
+/// Options in the map `aws` of a node group.
+pub(super) const AWS: &[EscalatorOption] = &[
+    gone(
+        "launch_template_id",
+        "Escalator made a fleet of its own and attached it. Headroom sets the size of the Auto Scaling group, so put this \
+         launch template into the group",
+    ),
+    gone("launch_template_version", "belongs to launch_template_id: set it in the Auto Scaling group"),
+    gone(
+        "fleet_instance_ready_timeout",
+        "Headroom does not stand still while machines boot. How long it waits for one is `bootTimeout`, until its node is \
+         usable",
+    ),
+    gone("lifecycle", "set the share of spot instances in the instances distribution of the Auto Scaling group"),
+    gone("instance_type_overrides", "list the instance types in the mixed instances policy of the Auto Scaling group"),
+    gone(
+        "resource_tagging",
+        "set tags on the Auto Scaling group itself; the tag was k8s.io/atlassian-escalator/enabled=true",
+    ),
+];
+
+/// Flags of Escalator's command line.
+pub(super) const FLAGS: &[EscalatorOption] = &[
+    option("--nodegroups", "groups", "the file that is migrated"),
+    option(
+        "--scaninterval",
+        "stepInterval",
+        "rounds come on every change in the cluster; only steps of removal keep this interval",
+    ),
+    option("--drymode", "dryRun", "true unless you say otherwise, so that Headroom and Escalator never both act"),
+    gone(
+        "--aws-assume-role-arn",
+        "roles come from the usual chain of AWS credentials: name it as `role_arn` in a profile of ~/.aws/config and set \
+         AWS_PROFILE",
+    ),
+    gone(
+        "--kubeconfig",
+        "kubectl's way of finding a cluster: KUBECONFIG, ~/.kube/config, or the pod's service account",
+    ),
+    gone("--cloud-provider", "each group names its cloud"),
+    gone("--address", "not a matter of the configuration file"),
+    gone("--loglevel", "not a matter of the configuration file"),
+    gone("--logfmt", "not a matter of the configuration file"),
+    gone("--leader-elect", "not a matter of the configuration file, and neither are the other --leader-elect- flags"),
+];
+
+/// The option called `key`; Escalator took no notice of upper and lower case.
+pub(super) fn find(options: &'static [EscalatorOption], key: &str) -> Option<&'static EscalatorOption> {
+    options.iter().find(|option| option.key.eq_ignore_ascii_case(key))
+}
