@@ -199,7 +199,7 @@ pub(crate) fn map<V: 'static>(value: Kind<V>) -> Kind<Vec<(Arc<str>, V)>> {
 /// Labels with their values, which may be empty.
 pub(crate) fn labels() -> Kind<Labels> {
     let value = scalar(Shape::Text, |scalar| Ok(scalar.text.clone()), |value: &String| json!(value));
-    map(value).map(|pairs| pairs.into_iter().map(|(key, value)| (Box::from(&*key), value)).collect())
+    map(value).map(|pairs| pairs.into_iter().map(|(key, value)| (Box::<str>::from(&*key), value)).collect())
 }
 
 /// One form of a [`one_of`].
