@@ -106,7 +106,7 @@ fn what_keeps_a_node() {
     for (id, known, pods, expected) in table {
         let mut builder = Builder::new();
         if known {
-            builder.apply(Change::Node(node(r#""metadata": {"name": "n"}"#).unwrap().value));
+            builder.apply(Change::Node(Box::new(node(r#""metadata": {"name": "n"}"#).unwrap().value)));
         }
         for (at, metadata) in pods.iter().enumerate() {
             let fields = format!(r#""metadata": {{"name": "p{at}", {metadata}}}, "spec": {{"nodeName": "n"}}"#);

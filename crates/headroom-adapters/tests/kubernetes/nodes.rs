@@ -17,7 +17,8 @@ fn read(fields: &str) -> headroom_core::snapshot::Node {
 /// Escalator's sums over nodes (`TestCalculateNodesCapacity`).
 #[test]
 fn escalator_sums() {
-    let table: [(&str, &[(i64, i64)], (i128, i128)); 6] = [
+    type Sizes = &'static [(i64, i64)];
+    let table: [(&str, Sizes, (i128, i128)); 6] = [
         ("E132", &[(1000, 1000), (300, 800)], (1300, 1800)),
         ("E133", &[(1000, 1000), (300, 800), (200, 50000)], (1500, 51800)),
         ("E134", &[(1000, 1000), (0, 0)], (1000, 1000)),

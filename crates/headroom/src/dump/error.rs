@@ -6,7 +6,7 @@ use super::Place;
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
     /// The file cannot be opened or read.
-    #[error("cannot read {file}: {source}")]
+    #[error("cannot read {file}")]
     Unreadable {
         /// The file.
         file: String,

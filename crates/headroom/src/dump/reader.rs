@@ -101,8 +101,7 @@ impl<'r> Sink<'r> {
         let own = item.kind();
         let Some(kind) = own.as_deref().or(kind) else {
             let header = item.read::<Header<'_>>();
-            let problem =
-                if header.is_ok() { "it has no kind and is skipped" } else { "it is no object and is skipped" };
+            let problem = if header.is_ok() { "skipped: it has no kind" } else { "skipped: it is no object" };
             self.warn(item, 0, "an object".to_owned(), problem.to_owned());
             return;
         };
@@ -119,7 +118,7 @@ impl<'r> Sink<'r> {
         if let Err(Fault { offset, problem }) = taken {
             self.reader.seen.skipped(kind);
             let object = item.read().map_or_else(|_| kind.to_owned(), |header: Header<'_>| header.object(kind));
-            self.warn(item, offset, object, format!("{problem}; it is skipped"));
+            self.warn(item, offset, object, format!("skipped: {problem}"));
         }
     }
 
@@ -130,7 +129,7 @@ impl<'r> Sink<'r> {
         for problem in warnings {
             self.warn(item, 0, format!("node {}", value.name), problem);
         }
-        self.reader.builder.apply(Change::Node(value));
+        self.reader.builder.apply(Change::Node(Box::new(value)));
         Ok(())
     }
 

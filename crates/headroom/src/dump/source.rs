@@ -45,7 +45,17 @@ fn text(name: &str, bytes: Vec<u8>) -> Result<String, DumpError> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>, utf16: bool) {
+            let mark: &[u8] = if utf16 { b"\xff\xfe" } else { b"" };
+            let _ = text("f", [mark, &bytes].concat());
+        }
+    }
 
     #[test]
     fn utf16_is_read_in_both_orders() {

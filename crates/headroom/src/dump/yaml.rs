@@ -24,8 +24,8 @@ pub(super) fn read<'r>(text: &'r str, sink: &mut Sink<'r>) -> Result<(), Broken>
             return Err(Broken { offset: text.len(), problem: String::new(), truncated: true });
         }
         read.map_err(|error| Broken {
-            offset: start + error.location().map_or(0, offset),
-            problem: DefaultMessageFormatter.format_message(error.without_snippet()).escape_debug().to_string(),
+            offset: start + error.location().map_or(0, |location| offset(document, location)),
+            problem: DefaultMessageFormatter.format_message(error.without_snippet()).replace(char::is_control, " "),
             truncated: matches!(error.without_snippet(), serde_saphyr::Error::Eof { .. }),
         })?;
     }
@@ -72,6 +72,7 @@ fn options() -> Options {
             max_total_scalar_bytes: usize::MAX,
             max_total_comment_bytes: usize::MAX,
         },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
         emit_comments: false,
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         leading_zero_numbers_as_strings: true,
@@ -95,13 +96,21 @@ impl Item for Object {
         T::deserialize(&self.0.value).map_err(|error| Fault { offset: 0, problem: error.to_string() })
     }
 
-    fn offset(&self, _document: &str) -> usize {
-        offset(self.0.referenced)
+    fn offset(&self, document: &str) -> usize {
+        offset(document, self.0.referenced)
     }
 }
 
-fn offset(location: Location) -> usize {
-    location.span().byte_offset().and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
+/// The offset of a place in bytes. YAML always counts lines and characters, and bytes only sometimes.
+fn offset(document: &str, location: Location) -> usize {
+    if let Some(offset) = location.span().byte_offset().and_then(|offset| usize::try_from(offset).ok()) {
+        return offset;
+    }
+    let position = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let mut lines = document.split_inclusive('\n');
+    let before = lines.by_ref().take(position(location.line())).map(str::len).sum::<usize>();
+    let within = lines.next().unwrap_or_default().chars().take(position(location.column())).map(char::len_utf8);
+    before + within.sum::<usize>()
 }
 
 /// One document.

@@ -29,10 +29,10 @@ pub(super) fn amount(
     warnings: &mut Vec<String>,
 ) -> Result<i64, Malformed> {
     let parse = if name == "cpu" { parse_milli } else { parse_units };
-    let parsed = parse(quantity, round).map_err(|source| Malformed::Quantity {
+    let parsed = parse(quantity, round).map_err(|error| Malformed::Quantity {
         place: place(),
         resource: name.to_owned(),
-        source,
+        error,
     })?;
     if parsed.saturated {
         let unit = if name == "cpu" { "m" } else { "" };

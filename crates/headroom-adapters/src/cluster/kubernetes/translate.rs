@@ -35,14 +35,14 @@ pub enum Malformed {
     #[error("it has no metadata.name")]
     NoName,
     /// A quantity cannot be read.
-    #[error("{place}: {resource}: {source}")]
+    #[error("{place}: {resource}: {error}")]
     Quantity {
         /// The list that it stands in.
         place: String,
         /// Its resource.
         resource: String,
         /// What is wrong with it.
-        source: QuantityError,
+        error: QuantityError,
     },
     /// A node affinity compares in a way that nobody knows.
     #[error("node affinity: {key}: unknown operator {operator:?}")]
