@@ -47,11 +47,9 @@ pub(crate) struct Account {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) arrived: u64,
-    pub(crate) gave_up: u64,
     pub(crate) lost: u64,
-    pub(crate) enlargements: u64,
-    pub(crate) asked_for: u64,
-    pub(crate) reductions: u64,
+    pub(crate) scale_ups: u64,
+    pub(crate) requested: u64,
     pub(crate) removed: u64,
     pub(crate) marked: u64,
     pub(crate) unmarked: u64,
@@ -111,10 +109,6 @@ impl Ledger {
 
     pub(crate) fn accounts(&self) -> &[Account] {
         &self.accounts
-    }
-
-    pub(crate) fn arrived(&mut self) {
-        self.counts.arrived += 1;
     }
 
     pub(crate) fn waited(&mut self, time: SignedDuration) {

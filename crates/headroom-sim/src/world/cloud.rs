@@ -1,11 +1,12 @@
 //! The cloud: node groups with a target, stock, and machines that are launched to meet it.
 
 use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
+use headroom_core::policy::Percent;
 use thiserror::Error;
 
 use super::*;
 use crate::random::Stream;
-use crate::scenario::OutOfStock;
+use crate::scenario::{OutOfStock, Span};
 
 /// Why the simulated cluster or cloud does not do what it is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -68,6 +69,14 @@ impl Group {
     pub(super) fn new(spec: NodeGroup, seed: u64) -> Self {
         let stream = Stream::new(seed, &format!("group/{}", spec.name));
         Group { target: spec.nodes, machines: BTreeSet::new(), stream, made: 0, spec }
+    }
+
+    pub(super) fn within(&mut self, span: Span) -> SignedDuration {
+        self.stream.within(span)
+    }
+
+    pub(super) fn chance(&mut self, percent: Percent) -> bool {
+        self.stream.chance(percent)
     }
 }
 
@@ -135,7 +144,13 @@ impl World {
             self.ledger.levels(group).wanted = target;
             self.unseen.groups.insert(group);
         }
-        self.reconcile(group);
+        self.reconcile_like(group);
+    }
+
+    /// Reconciles every group with the node type of this one: what one gives back another may wait for.
+    pub(super) fn reconcile_like(&mut self, group: usize) {
+        let node_type = Arc::clone(&self.groups[group].spec.node_type.name);
+        self.groups_of(&node_type).into_iter().for_each(|group| self.reconcile(group));
     }
 
     /// Launches what a group lacks, as far as there is stock, and ends what it has too many.
@@ -218,7 +233,7 @@ impl World {
         let Some(state) = self.groups.get_mut(group) else { return };
         let boot = state.stream.within(state.spec.node_type.boot);
         if state.stream.chance(state.spec.node_type.boot_failures) {
-            self.ledger.failed_boot();
+            self.ledger.counts.failed_boots += 1;
         } else {
             self.plan(boot, Event::Registers(id));
         }

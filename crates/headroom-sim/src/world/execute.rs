@@ -10,7 +10,8 @@ impl World {
         match &planned.action {
             Action::Resize { from, to } => {
                 self.resize(&planned.group, *from, *to)?;
-                self.ledger.resized(*from, *to);
+                self.ledger.counts.scale_ups += u64::from(to > from);
+                self.ledger.counts.requested += u64::from(to.saturating_sub(*from));
             }
             Action::Taint { node, taint } => {
                 let id = self.node_called(node)?;
@@ -19,7 +20,7 @@ impl World {
                     registered.marked.get_or_insert(now);
                 }
                 self.add_taint(id, taint.clone());
-                self.ledger.marked();
+                self.ledger.counts.marked += 1;
             }
             Action::Untaint { node, key } => {
                 let id = self.node_called(node)?;
@@ -27,12 +28,12 @@ impl World {
                     registered.marked = None;
                 }
                 self.remove_taint(id, key);
-                self.ledger.unmarked();
+                self.ledger.counts.unmarked += 1;
             }
             Action::Remove { node, .. } => {
                 self.node_called(node)?;
                 self.remove(node)?;
-                self.ledger.removed();
+                self.ledger.counts.removed += 1;
             }
         }
         Ok(())

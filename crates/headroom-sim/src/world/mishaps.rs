@@ -69,7 +69,7 @@ impl World {
                 machines.into_iter().for_each(|id| self.edit_node(id, |node| node.no_delete = None));
             }
             Mishap::Limits { group, .. } => {
-                drop(self.set_limits(group, limits.map(|(min, _)| min), limits.map(|(_, max)| max)));
+                self.set_limits(group, limits.map(|(min, _)| min), limits.map(|(_, max)| max));
             }
             Mishap::Break { .. } | Mishap::Target { .. } => {}
         }
@@ -101,11 +101,12 @@ impl World {
         let group = self.machines.get(&id).map(|machine| machine.group);
         self.end_machine(id);
         if let Some(group) = group {
-            self.reconcile(group);
+            self.reconcile_like(group);
         }
     }
 
-    /// Sets the cloud group's own limits, moves the target between them, and returns the limits before.
+    /// Sets the cloud group's own limits, and returns those before. A target below the lower one rises to it; one above
+    /// the upper stays, as clouds do not end machines for that.
     fn set_limits(&mut self, group: &str, min: Option<u32>, max: Option<u32>) -> Option<(u32, u32)> {
         let group = self.group_called(group).ok()?;
         let state = self.groups.get_mut(group)?;

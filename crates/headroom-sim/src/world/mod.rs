@@ -17,7 +17,6 @@ use headroom_core::snapshot::{Node, PodKind, SharedSpec};
 use jiff::{SignedDuration, Timestamp};
 
 pub use cloud::Refused;
-pub(crate) use nodes::NOT_READY;
 
 use crate::demand::{Source, Step};
 use crate::ledger::Ledger;
@@ -59,6 +58,21 @@ pub(crate) struct World {
     waiting: Waiting,
     unseen: Unseen,
     ledger: Ledger,
+}
+
+/// How a group is doing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupState {
+    /// The cloud's own lower limit.
+    pub(crate) min: u32,
+    /// The cloud's own upper limit.
+    pub(crate) max: u32,
+    /// What the cloud is asked for.
+    pub(crate) target: u32,
+    /// What it has.
+    pub(crate) machines: u32,
+    /// Nodes that are neither cordoned nor marked by Headroom.
+    pub(crate) in_service: u32,
 }
 
 /// Pods of one workload.
@@ -193,6 +207,31 @@ impl World {
     /// What was measured so far.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The groups' names and those of their node types.
+    pub(crate) fn group_names(&self) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
+        self.groups.iter().map(|group| (Arc::clone(&group.spec.name), Arc::clone(&group.spec.node_type.name)))
+    }
+
+    /// How a group is doing.
+    pub(crate) fn state_of(&self, name: &str) -> Option<GroupState> {
+        let group = self.group_called(name).ok().map(|group| &self.groups[group])?;
+        let nodes = group.machines.iter().filter_map(|id| self.machines.get(id)?.node.as_ref());
+        let in_service = nodes.filter(|node| !node.object.unschedulable && node.marked.is_none()).count();
+        Some(GroupState {
+            min: group.spec.min,
+            max: group.spec.max,
+            target: group.target,
+            machines: cloud::count(&group.machines),
+            in_service: u32::try_from(in_service).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// How many pods (other than those of DaemonSets) a node has, and when Headroom marked it for removal.
+    pub(crate) fn load_of(&self, node: &str) -> Option<(u32, Option<Timestamp>)> {
+        let registered = self.machines.get(self.by_name.get(node)?)?.node.as_ref()?;
+        Some((registered.work, registered.marked))
     }
 
     fn set_time(&mut self, now: Timestamp) {

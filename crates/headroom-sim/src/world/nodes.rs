@@ -6,7 +6,7 @@ use super::fit::{daemon_fits, may_stay};
 use super::*;
 
 /// The taint of a node that is not ready.
-pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// For so long pods stay on a node that is not ready: Kubernetes' default toleration.
 const EVICTED_AFTER: SignedDuration = SignedDuration::from_secs(300);
@@ -129,11 +129,9 @@ impl World {
         let daemons = self.pods_of(id, |kind| kind != PodKind::Workload);
         daemons.into_iter().for_each(|pod| self.end_pod(pod));
         let work = self.pods_of(id, |kind| kind == PodKind::Workload);
-        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let Some(machine) = self.machines.get(&id) else { return };
         let group = machine.group;
-        // The node goes first, so that what its pods become is not placed here again.
-        if let Some(registered) = machine.node.as_mut() {
-            registered.object.deleting = true;
+        if let Some(registered) = &machine.node {
             let levels = self.ledger.levels(group);
             levels.nodes = levels.nodes.saturating_sub(1);
             levels.capacity -= &registered.object.allocatable;

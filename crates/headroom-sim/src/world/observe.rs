@@ -61,3 +61,11 @@ impl World {
         })
     }
 }
+
+#[cfg(test)]
+impl World {
+    /// Everything that there is, for comparing.
+    pub(crate) fn picture(&self) -> String {
+        format!("{:#?}\n{:#?}\n{:#?}\n{:#?}", self.groups, self.machines, self.pods, self.waiting)
+    }
+}

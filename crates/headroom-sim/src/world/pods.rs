@@ -25,17 +25,14 @@ impl World {
 
     /// Ends a pod whose time is over, wherever it is.
     pub(super) fn end_pod(&mut self, id: PodId) {
-        let Some(pod) = self.take_pod(id) else { return };
-        if pod.machine.is_none() {
-            self.ledger.gave_up(pod.created);
-        }
+        self.take_pod(id);
     }
 
     /// Takes a pod off its node against its will. One with a controller is made again.
     pub(super) fn lose_pod(&mut self, id: PodId) {
         let Some(pod) = self.take_pod(id) else { return };
         let Some(workload) = pod.workload else { return };
-        self.ledger.lost_pod();
+        self.ledger.counts.lost += 1;
         if pod.spec.controller.is_some() {
             self.make_pod(workload, pod.spec, pod.runs_for, pod.leaves_at);
         }
@@ -126,7 +123,7 @@ impl World {
         if let Some(crew) = workload.and_then(|workload| self.crews.get_mut(workload)) {
             crew.live.insert(id);
         }
-        self.ledger.arrived();
+        self.ledger.counts.arrived += 1;
         self.waiting.push(spec, id);
         if let Some(at) = leaves_at {
             self.plan_at(at.max(self.now), Event::Ends(id));

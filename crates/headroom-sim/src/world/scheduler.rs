@@ -57,11 +57,6 @@ impl Waiting {
         }
         self.classes.values().enumerate().filter(|(_, class)| !class.pods.is_empty()).map(|(index, _)| index).collect()
     }
-
-    /// How many pods wait.
-    pub(super) fn len(&self) -> usize {
-        self.classes.values().map(|class| class.pods.len()).sum()
-    }
 }
 
 impl World {
