@@ -8,7 +8,7 @@ use headroom_core::policy::{Group, Policy, Strategy};
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::world::World;
+use crate::world::{NodeState, World};
 
 /// Why a run is stopped: Headroom did what it must never do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -29,7 +29,7 @@ pub struct Fault {
 /// Whether the world allows what is about to be done; otherwise what it would break.
 pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result<(), String> {
     let Some(group) = policy.group(&planned.group) else { return Err("there is no such group".to_owned()) };
-    let Some(state) = world.state_of(&planned.group) else { return Ok(()) };
+    let Some(state) = world.group_state(&planned.group) else { return Ok(()) };
     let min = group.size.min.unwrap_or(0).max(state.min);
     let max = group.size.max.unwrap_or(u32::MAX).min(state.max);
     match &planned.action {
@@ -49,11 +49,12 @@ pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result
 }
 
 fn judge_removal(world: &World, group: &Group, node: &Arc<str>) -> Result<(), String> {
-    let Some((pods, marked)) = world.load_of(node) else { return Ok(()) };
+    let Some(NodeState { pods, marked, forced }) = world.node_state(node) else { return Ok(()) };
+    if forced && pods == 0 {
+        return Ok(());
+    }
+    let Some(marked) = marked else { return Err(format!("Headroom did not mark it, and it has {pods} pods")) };
     let Strategy::Utilization(settings) = &group.strategy;
-    let Some(marked) = marked else {
-        return if pods == 0 { Ok(()) } else { Err(format!("Headroom did not mark it, and it has {pods} pods")) };
-    };
     let marked_for = world.now().duration_since(marked);
     // Marks hold whole seconds, so that up to one second of the time since then may be missing.
     let grace = if pods == 0 { settings.soft_grace } else { settings.hard_grace };

@@ -27,7 +27,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 prop::collection::vec(workload(names), 1..5),
                 prop::collection::vec(incident(names), 0..5),
                 option::of(daemon_set()),
-                (60..400_i64, select(vec![10, 30, 60_i64]), select(vec![1, 5, 10_i64])),
+                (30..240_i64, select(vec![10, 30, 60_i64]), select(vec![1, 5, 10_i64])),
                 any::<u64>(),
                 any::<bool>(),
             )
@@ -120,7 +120,7 @@ fn node_type(at: usize) -> impl Strategy<Value = NodeType> {
 }
 
 fn stock() -> impl Strategy<Value = Schedule> {
-    prop::collection::vec((0..21_600_u32, 0..10_u32), 1..4).prop_map(|points| Schedule::daily(points, false))
+    prop::collection::vec((0..14_400_u32, 0..10_u32), 1..4).prop_map(|points| Schedule::daily(points, false))
 }
 
 fn policy(at: usize) -> impl Strategy<Value = Group> {
@@ -198,7 +198,7 @@ fn workload(groups: usize) -> impl Strategy<Value = Workload> {
             .prop_flat_map(|points| any::<bool>().prop_map(move |ramp| Demand::Replicas(Schedule::daily(points.clone(), ramp)))),
         prop::collection::vec((0..86_400_u32, 0..60_u32), 1..4)
             .prop_map(|points| Demand::Arrivals(Schedule::daily(points, true))),
-        prop::collection::vec((0..20_000_i64, 1..20_u32), 1..3).prop_map(|bursts| {
+        prop::collection::vec((0..10_000_i64, 1..20_u32), 1..3).prop_map(|bursts| {
             let burst = |(at, pods)| Burst { at: When::After(seconds(at)), pods };
             Demand::Bursts(bursts.into_iter().map(burst).collect())
         }),
@@ -256,7 +256,7 @@ fn incident(groups: usize) -> impl Strategy<Value = Incident> {
             _ => Mishap::Target { group, target: size },
         }
     });
-    (0..20_000_i64, option::of(1..7200_i64), mishap).prop_map(|(at, lasts, mishap)| Incident {
+    (0..10_000_i64, option::of(1..7200_i64), mishap).prop_map(|(at, lasts, mishap)| Incident {
         at: When::After(seconds(at)),
         lasts: lasts.map(seconds),
         mishap,

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use headroom_core::quantity::Totals;
 use headroom_core::snapshot::{Node, PodKind, SharedSpec};
+use headroom_core::strategy::utilization::FORCE_TAINT;
 use jiff::{SignedDuration, Timestamp};
 
 pub use cloud::Refused;
@@ -73,6 +74,17 @@ pub(crate) struct GroupState {
     pub(crate) machines: u32,
     /// Nodes that are neither cordoned nor marked by Headroom.
     pub(crate) in_service: u32,
+}
+
+/// What matters about a node when it is to be removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeState {
+    /// Pods other than those of DaemonSets.
+    pub(crate) pods: u32,
+    /// When Headroom marked it for removal.
+    pub(crate) marked: Option<Timestamp>,
+    /// Whether somebody put the force taint on it.
+    pub(crate) forced: bool,
 }
 
 /// Pods of one workload.
@@ -215,7 +227,7 @@ impl World {
     }
 
     /// How a group is doing.
-    pub(crate) fn state_of(&self, name: &str) -> Option<GroupState> {
+    pub(crate) fn group_state(&self, name: &str) -> Option<GroupState> {
         let group = self.group_called(name).ok().map(|group| &self.groups[group])?;
         let nodes = group.machines.iter().filter_map(|id| self.machines.get(id)?.node.as_ref());
         let in_service = nodes.filter(|node| !node.object.unschedulable && node.marked.is_none()).count();
@@ -228,10 +240,11 @@ impl World {
         })
     }
 
-    /// How many pods (other than those of DaemonSets) a node has, and when Headroom marked it for removal.
-    pub(crate) fn load_of(&self, node: &str) -> Option<(u32, Option<Timestamp>)> {
+    /// What matters about a node when it is to be removed.
+    pub(crate) fn node_state(&self, node: &str) -> Option<NodeState> {
         let registered = self.machines.get(self.by_name.get(node)?)?.node.as_ref()?;
-        Some((registered.work, registered.marked))
+        let forced = registered.object.taint(FORCE_TAINT).is_some();
+        Some(NodeState { pods: registered.work, marked: registered.marked, forced })
     }
 
     fn set_time(&mut self, now: Timestamp) {
