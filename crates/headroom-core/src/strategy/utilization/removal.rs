@@ -38,16 +38,16 @@ impl Pass<'_> {
             (count, steps, reason) = (excess, false, Reason::AboveMax { have, max: self.limits.max });
         }
         // Nodes that wait for their removal lower the cloud's size later, so they are off it already here.
-        let waiting = (self.nodes.tainted.len() + self.nodes.force_tainted.len()) as u32;
-        let by_nodes = (self.nodes.in_service.len() as u32).saturating_sub(self.limits.min);
+        let waiting = (self.nodes.tainted.len() + self.nodes.force_tainted.len() + self.marked.len()) as u32;
+        let mut candidates: Vec<NodeView<'_>> =
+            self.nodes.in_service.iter().filter(|view| !self.marked.contains(&view.node.name)).copied().collect();
+        let by_nodes = (candidates.len() as u32).saturating_sub(self.limits.min);
         let by_cloud = self.size.saturating_sub(waiting).saturating_sub(self.limits.min);
         let allowed = by_nodes.min(by_cloud);
         if count > allowed {
             round.refuse_group(self.group, Why::AtMin { wanted: count, allowed, min: self.limits.min });
             count = allowed;
         }
-        let mut candidates: Vec<NodeView<'_>> =
-            self.nodes.in_service.iter().filter(|view| !self.marked.contains(&view.node.name)).copied().collect();
         oldest_first(&mut candidates);
         for view in candidates.iter().take(count as usize) {
             let taint = removal_taint(round.now, self.settings.taint_effect);

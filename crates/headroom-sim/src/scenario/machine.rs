@@ -1,0 +1,93 @@
+//! Machines that the simulated cloud can make.
+
+use std::sync::Arc;
+
+use headroom_core::policy::Percent;
+use headroom_core::quantity::{Money, Resources};
+use headroom_core::snapshot::{Labels, Taint};
+use jiff::SignedDuration;
+
+use super::Schedule;
+
+/// A kind of machine.
+#[derive(Clone, Debug, Default)]
+pub struct NodeType {
+    /// Unique; groups with the same node type share its stock.
+    pub name: Arc<str>,
+    /// What pods may use.
+    pub allocatable: Resources,
+    /// What the machine has.
+    pub capacity: Resources,
+    /// For one hour.
+    pub price: Money,
+    /// From the launch until its node registers.
+    pub boot: Span,
+    /// From the registration of its node until the node is ready.
+    pub warm_up: Span,
+    /// The share of machines that never register.
+    pub boot_failures: Percent,
+    /// Nodes that turn NotReady now and then.
+    pub flaky: Option<Flaky>,
+    /// The most machines of this kind that the cloud has over the day; None is no limit.
+    pub stock: Option<Schedule>,
+    /// What the cloud does when it has no more.
+    pub out_of_stock: OutOfStock,
+}
+
+/// A range of times, ends included, from which one is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The shortest.
+    pub min: SignedDuration,
+    /// The longest.
+    pub max: SignedDuration,
+}
+
+impl Span {
+    /// Always the same time.
+    pub const fn exactly(time: SignedDuration) -> Self {
+        Span { min: time, max: time }
+    }
+}
+
+/// Nodes that turn NotReady and recover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flaky {
+    /// How likely that is for one node in one hour.
+    pub an_hour: Percent,
+    /// For how long.
+    pub lasts: Span,
+}
+
+/// What the cloud does with a request that it has no machines for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutOfStock {
+    /// Takes it, and makes the machines once it has them.
+    #[default]
+    Wait,
+    /// Refuses it as a whole.
+    Refuse,
+}
+
+/// A group of equal machines whose number the cloud keeps at a target.
+#[derive(Clone, Debug, Default)]
+pub struct NodeGroup {
+    /// The group's name in the policy.
+    pub name: Arc<str>,
+    /// Its machines.
+    pub node_type: Arc<NodeType>,
+    /// Labels of its nodes.
+    pub labels: Labels,
+    /// Taints of its nodes.
+    pub taints: Vec<Taint>,
+    /// How many nodes it has at the start, ready and as old as the scenario.
+    pub nodes: u32,
+    /// The cloud's own lower limit.
+    pub min: u32,
+    /// The cloud's own upper limit.
+    pub max: u32,
+    /// Whether the cloud lists its machines, or only says how many it wants.
+    pub lists_machines: bool,
+    /// Whether the cloud says what a new machine will be like.
+    pub knows_template: bool,
+}

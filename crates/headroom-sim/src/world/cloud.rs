@@ -1,0 +1,264 @@
+//! The cloud: node groups with a target, stock, and machines that are launched to meet it.
+
+use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
+use headroom_core::policy::Percent;
+use thiserror::Error;
+
+use super::*;
+use crate::random::Stream;
+use crate::scenario::{OutOfStock, Span};
+
+/// Why the simulated cluster or cloud does not do what it is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// The group has another size than the plan was made for.
+    #[error("{group} has {target} machines, not {from}")]
+    Stale {
+        /// The group.
+        group: Arc<str>,
+        /// The size that the plan was made for.
+        from: u32,
+        /// The size that it has.
+        target: u32,
+    },
+    /// The size is outside the cloud group's own limits.
+    #[error("{group} may have {min} to {max} machines, not {to}")]
+    Limits {
+        /// The group.
+        group: Arc<str>,
+        /// The size asked for.
+        to: u32,
+        /// The cloud's lower limit.
+        min: u32,
+        /// The cloud's upper limit.
+        max: u32,
+    },
+    /// The cloud has not so many machines.
+    #[error("{group}: no {node_type} in stock")]
+    NoStock {
+        /// The group.
+        group: Arc<str>,
+        /// Its node type.
+        node_type: Arc<str>,
+    },
+    /// There is no such group.
+    #[error("no group {group}")]
+    NoGroup {
+        /// The name.
+        group: Arc<str>,
+    },
+    /// There is no such node.
+    #[error("no node {node}")]
+    NoNode {
+        /// The name.
+        node: Arc<str>,
+    },
+}
+
+/// One node group with its machines.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) spec: NodeGroup,
+    pub(super) target: u32,
+    pub(super) machines: BTreeSet<MachineId>,
+    stream: Stream,
+    made: u32,
+}
+
+impl Group {
+    pub(super) fn new(spec: NodeGroup, seed: u64) -> Self {
+        let stream = Stream::new(seed, &format!("group/{}", spec.name));
+        Group { target: spec.nodes, machines: BTreeSet::new(), stream, made: 0, spec }
+    }
+
+    pub(super) fn within(&mut self, span: Span) -> SignedDuration {
+        self.stream.within(span)
+    }
+
+    pub(super) fn chance(&mut self, percent: Percent) -> bool {
+        self.stream.chance(percent)
+    }
+}
+
+impl World {
+    /// Makes the machines that a group has at the start.
+    pub(super) fn found_group(&mut self, group: usize) {
+        let Some(state) = self.groups.get(group) else { return };
+        let (nodes, node_type) = (state.spec.nodes, Arc::clone(&state.spec.node_type));
+        self.ledger.levels(group).wanted = nodes;
+        self.unseen.groups.insert(group);
+        for _ in 0..nodes {
+            if let Some(machine) = self.new_machine(group) {
+                self.register(machine);
+                self.recover(machine);
+            }
+        }
+        self.plan_restock(&node_type);
+    }
+
+    /// Sets a group's target, as long as it still is `from`.
+    pub(super) fn resize(&mut self, name: &Arc<str>, from: u32, to: u32) -> Result<(), Refused> {
+        let group = self.group_called(name)?;
+        let in_stock = self.in_stock(group);
+        let state = self.groups.get(group).ok_or(Refused::NoGroup { group: Arc::clone(name) })?;
+        let (min, max) = (state.spec.min, state.spec.max);
+        if state.target != from {
+            return Err(Refused::Stale { group: Arc::clone(name), from, target: state.target });
+        }
+        if to < min || to > max {
+            return Err(Refused::Limits { group: Arc::clone(name), to, min, max });
+        }
+        let missing = to.saturating_sub(count(&state.machines));
+        let refuses = state.spec.node_type.out_of_stock == OutOfStock::Refuse;
+        if to > from && refuses && in_stock.is_some_and(|left| missing > left) {
+            let node_type = Arc::clone(&state.spec.node_type.name);
+            return Err(Refused::NoStock { group: Arc::clone(name), node_type });
+        }
+        self.set_target(group, to);
+        Ok(())
+    }
+
+    /// Removes one machine and lowers the target by one.
+    pub(super) fn remove(&mut self, node: &Arc<str>) -> Result<(), Refused> {
+        let no_node = || Refused::NoNode { node: Arc::clone(node) };
+        let id = *self.by_name.get(node).ok_or_else(no_node)?;
+        let group = self.machines.get(&id).ok_or_else(no_node)?.group;
+        let state = self.groups.get(group).ok_or_else(no_node)?;
+        let (min, max, to) = (state.spec.min, state.spec.max, state.target.saturating_sub(1));
+        if to < min {
+            return Err(Refused::Limits { group: Arc::clone(&state.spec.name), to, min, max });
+        }
+        self.end_machine(id);
+        self.set_target(group, to);
+        Ok(())
+    }
+
+    pub(super) fn group_called(&self, name: &str) -> Result<usize, Refused> {
+        let found = self.groups.iter().position(|group| *group.spec.name == *name);
+        found.ok_or_else(|| Refused::NoGroup { group: Arc::from(name) })
+    }
+
+    pub(super) fn set_target(&mut self, group: usize, target: u32) {
+        if let Some(state) = self.groups.get_mut(group) {
+            state.target = target;
+            self.ledger.levels(group).wanted = target;
+            self.unseen.groups.insert(group);
+        }
+        self.reconcile_like(group);
+    }
+
+    /// Reconciles every group with the node type of this one: what one gives back another may wait for.
+    pub(super) fn reconcile_like(&mut self, group: usize) {
+        let node_type = Arc::clone(&self.groups[group].spec.node_type.name);
+        self.groups_of(&node_type).into_iter().for_each(|group| self.reconcile(group));
+    }
+
+    /// Launches what a group lacks, as far as there is stock, and ends what it has too many.
+    pub(super) fn reconcile(&mut self, group: usize) {
+        let in_stock = self.in_stock(group).unwrap_or(u32::MAX);
+        let Some(state) = self.groups.get(group) else { return };
+        let have = count(&state.machines);
+        let surplus = have.saturating_sub(state.target);
+        // Machines without a node go first, then the youngest.
+        let mut order: Vec<(bool, MachineId)> = state
+            .machines
+            .iter()
+            .map(|id| (self.machines.get(id).is_some_and(|machine| machine.node.is_none()), *id))
+            .collect();
+        let missing = state.target.saturating_sub(have).min(in_stock);
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, id) in order.into_iter().take(surplus as usize) {
+            self.end_machine(id);
+        }
+        for _ in 0..missing {
+            self.launch(group);
+        }
+    }
+
+    /// Launches what waits for a node type whose stock may have grown.
+    pub(super) fn restock(&mut self, node_type: &Arc<NodeType>) {
+        for group in self.groups_of(&node_type.name) {
+            self.reconcile(group);
+        }
+        self.plan_restock(node_type);
+    }
+
+    pub(super) fn groups_of(&self, node_type: &str) -> Vec<usize> {
+        let of_type = |(_, group): &(usize, &Group)| *group.spec.node_type.name == *node_type;
+        self.groups.iter().enumerate().filter(of_type).map(|(index, _)| index).collect()
+    }
+
+    /// The group as its cloud describes it.
+    pub(super) fn group_object(&self, group: usize) -> Option<CloudGroup> {
+        let Group { spec, target, machines, .. } = self.groups.get(group)?;
+        let instance = |id: &MachineId| {
+            let machine = self.machines.get(id)?;
+            let state = if machine.node.is_some() { InstanceState::Running } else { InstanceState::Creating };
+            Some(Instance { provider_id: machine.provider_id.clone(), state, created: Some(machine.launched) })
+        };
+        let template = || Template {
+            allocatable: spec.node_type.allocatable.clone(),
+            capacity: spec.node_type.capacity.clone(),
+            labels: spec.labels.clone(),
+            taints: spec.taints.clone(),
+        };
+        Some(CloudGroup {
+            name: Arc::clone(&spec.name),
+            target: *target,
+            min: Some(spec.min),
+            max: Some(spec.max),
+            instances: spec.lists_machines.then(|| machines.iter().filter_map(instance).collect()),
+            template: spec.knows_template.then(template),
+        })
+    }
+
+    pub(super) fn new_machine(&mut self, group: usize) -> Option<MachineId> {
+        let state = self.groups.get_mut(group)?;
+        let id = MachineId(self.launched);
+        self.launched += 1;
+        state.made += 1;
+        state.machines.insert(id);
+        let name: Arc<str> = format!("{}-{:04}", state.spec.name, state.made).into();
+        let provider_id = format!("sim:///{}/{:04}", state.spec.name, state.made).into();
+        let machine = Machine { group, name: Arc::clone(&name), provider_id, launched: self.now, node: None };
+        self.machines.insert(id, machine);
+        self.by_name.insert(name, id);
+        self.ledger.levels(group).machines += 1;
+        self.unseen.groups.insert(group);
+        Some(id)
+    }
+
+    fn launch(&mut self, group: usize) {
+        let Some(id) = self.new_machine(group) else { return };
+        let Some(state) = self.groups.get_mut(group) else { return };
+        let boot = state.stream.within(state.spec.node_type.boot);
+        if state.stream.chance(state.spec.node_type.boot_failures) {
+            self.ledger.counts.failed_boots += 1;
+        } else {
+            self.plan(boot, Event::Registers(id));
+        }
+    }
+
+    /// How many more machines of a group's type the cloud can make now; None is no limit.
+    fn in_stock(&self, group: usize) -> Option<u32> {
+        let node_type = &self.groups.get(group)?.spec.node_type;
+        if self.stock_outs.contains_key(&node_type.name) {
+            return Some(0);
+        }
+        let stock = node_type.stock.as_ref()?.whole_at(self.now);
+        let groups = self.groups_of(&node_type.name);
+        let used = groups.into_iter().filter_map(|group| self.groups.get(group)).map(|group| count(&group.machines));
+        Some(stock.saturating_sub(used.fold(0, u32::saturating_add)))
+    }
+
+    fn plan_restock(&mut self, node_type: &Arc<NodeType>) {
+        let next = node_type.stock.as_ref().and_then(|stock| stock.next_change(self.now, self.end));
+        if let Some(at) = next {
+            self.plan_at(at, Event::Stock(Arc::clone(node_type)));
+        }
+    }
+}
+
+pub(super) fn count<T>(of: &BTreeSet<T>) -> u32 {
+    u32::try_from(of.len()).unwrap_or(u32::MAX)
+}

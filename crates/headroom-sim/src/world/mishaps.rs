@@ -1,0 +1,132 @@
+//! What goes wrong, or is done to the cluster by somebody else.
+
+use super::*;
+use crate::scenario::Mishap;
+
+/// A mishap that has begun, with what is needed to undo it.
+#[derive(Debug)]
+pub(super) struct Strike {
+    incident: usize,
+    machines: Vec<MachineId>,
+    /// The cloud group's limits before it.
+    limits: Option<(u32, u32)>,
+    over: bool,
+}
+
+impl World {
+    pub(super) fn plan_incident(&mut self, incident: usize, from: Timestamp) {
+        let at = self.incidents.get(incident).and_then(|known| known.at.next(self.start, from));
+        if let Some(at) = at {
+            self.plan_at(at, Event::Begins(incident));
+        }
+    }
+
+    pub(super) fn strike(&mut self, incident: usize) {
+        self.plan_incident(incident, after(self.now, SignedDuration::from_secs(1)));
+        let Some(Incident { lasts, mishap, .. }) = self.incidents.get(incident).cloned() else { return };
+        let machines = self.victims(incident, &mishap);
+        let mut limits = None;
+        match &mishap {
+            Mishap::StockOut { node_type } => {
+                *self.stock_outs.entry(Arc::clone(node_type)).or_default() += 1;
+            }
+            Mishap::NotReady { .. } => machines.iter().for_each(|id| self.turn_not_ready(*id)),
+            Mishap::Break { .. } => machines.iter().for_each(|id| self.break_down(*id)),
+            Mishap::Cordon { .. } => {
+                machines.iter().for_each(|id| self.edit_node(*id, |node| node.unschedulable = true));
+            }
+            Mishap::Taint { taint, .. } => machines.iter().for_each(|id| self.add_taint(*id, taint.clone())),
+            Mishap::NoDelete { value, .. } => {
+                machines.iter().for_each(|id| self.edit_node(*id, |node| node.no_delete = Some(value.clone())));
+            }
+            Mishap::Limits { group, min, max } => limits = self.set_limits(group, *min, *max),
+            Mishap::Target { group, target } => {
+                if let Ok(group) = self.group_called(group) {
+                    self.set_target(group, *target);
+                }
+            }
+        }
+        self.strikes.push(Strike { incident, machines, limits, over: false });
+        if let Some(time) = lasts {
+            self.plan(time, Event::Passes(self.strikes.len() - 1));
+        }
+    }
+
+    /// Undoes a mishap.
+    pub(super) fn pass(&mut self, strike: usize) {
+        let Some(Strike { incident, machines, limits, over }) = self.strikes.get_mut(strike) else { return };
+        *over = true;
+        let (machines, limits) = (std::mem::take(machines), *limits);
+        let Some(Incident { mishap, .. }) = self.incidents.get(*incident).cloned() else { return };
+        match &mishap {
+            Mishap::StockOut { node_type } => self.end_stock_out(node_type),
+            Mishap::NotReady { .. } => machines.into_iter().for_each(|id| self.recover(id)),
+            Mishap::Cordon { .. } => {
+                machines.into_iter().for_each(|id| self.edit_node(id, |node| node.unschedulable = false));
+            }
+            Mishap::Taint { taint, .. } => machines.into_iter().for_each(|id| self.remove_taint(id, &taint.key)),
+            Mishap::NoDelete { .. } => {
+                machines.into_iter().for_each(|id| self.edit_node(id, |node| node.no_delete = None));
+            }
+            Mishap::Limits { group, .. } => {
+                self.set_limits(group, limits.map(|(min, _)| min), limits.map(|(_, max)| max));
+            }
+            Mishap::Break { .. } | Mishap::Target { .. } => {}
+        }
+    }
+
+    /// The oldest nodes of the group that this incident does not hold already.
+    fn victims(&self, incident: usize, mishap: &Mishap) -> Vec<MachineId> {
+        let (group, nodes) = match mishap {
+            Mishap::NotReady { group, nodes }
+            | Mishap::Break { group, nodes }
+            | Mishap::Cordon { group, nodes }
+            | Mishap::Taint { group, nodes, .. }
+            | Mishap::NoDelete { group, nodes, .. } => (group, *nodes),
+            Mishap::StockOut { .. } | Mishap::Limits { .. } | Mishap::Target { .. } => return Vec::new(),
+        };
+        let held: BTreeSet<MachineId> = self
+            .strikes
+            .iter()
+            .filter(|strike| strike.incident == incident && !strike.over)
+            .flat_map(|strike| strike.machines.iter().copied())
+            .collect();
+        let group = self.group_called(group).ok().and_then(|group| self.groups.get(group));
+        let machines = group.into_iter().flat_map(|group| &group.machines).copied();
+        let registered = |id: &MachineId| self.machines.get(id).is_some_and(|machine| machine.node.is_some());
+        machines.filter(|id| registered(id) && !held.contains(id)).take(nodes as usize).collect()
+    }
+
+    fn break_down(&mut self, id: MachineId) {
+        let group = self.machines.get(&id).map(|machine| machine.group);
+        self.end_machine(id);
+        if let Some(group) = group {
+            self.reconcile_like(group);
+        }
+    }
+
+    /// Sets the cloud group's own limits, and returns those before. A target below the lower one rises to it; one above
+    /// the upper stays, as clouds do not end machines for that.
+    fn set_limits(&mut self, group: &str, min: Option<u32>, max: Option<u32>) -> Option<(u32, u32)> {
+        let group = self.group_called(group).ok()?;
+        let state = self.groups.get_mut(group)?;
+        let before = (state.spec.min, state.spec.max);
+        state.spec.max = max.unwrap_or(before.1);
+        state.spec.min = min.unwrap_or(before.0).min(state.spec.max);
+        let target = state.target.max(state.spec.min);
+        self.set_target(group, target);
+        Some(before)
+    }
+
+    fn end_stock_out(&mut self, node_type: &Arc<str>) {
+        if let Some(active) = self.stock_outs.get_mut(node_type) {
+            *active = active.saturating_sub(1);
+            if *active == 0 {
+                self.stock_outs.remove(node_type);
+            }
+        }
+        for group in self.groups_of(node_type) {
+            self.reconcile(group);
+        }
+    }
+}

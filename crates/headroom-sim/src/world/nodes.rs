@@ -1,0 +1,198 @@
+//! Nodes register, turn ready and not ready, and go with their machines.
+
+use headroom_core::snapshot::{Effect, Readiness, Taint};
+
+use super::fit::{daemon_fits, may_stay};
+use super::*;
+
+/// The taint of a node that is not ready.
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
+/// For so long pods stay on a node that is not ready: Kubernetes' default toleration.
+const EVICTED_AFTER: SignedDuration = SignedDuration::from_secs(300);
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+impl World {
+    /// A machine's node joins the cluster, not ready yet.
+    pub(super) fn register(&mut self, id: MachineId) {
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let Some(group) = self.groups.get(machine.group) else { return };
+        let spec = &group.spec;
+        let object = Node {
+            name: Arc::clone(&machine.name),
+            provider_id: Some(machine.provider_id.clone()),
+            labels: labels(spec, &machine.name),
+            taints: spec.taints.clone(),
+            created: Some(self.now),
+            allocatable: spec.node_type.allocatable.clone(),
+            capacity: spec.node_type.capacity.clone(),
+            ..Node::default()
+        };
+        let levels = self.ledger.levels(machine.group);
+        levels.nodes += 1;
+        levels.capacity += &object.allocatable;
+        machine.node = Some(Registered {
+            object,
+            pods: BTreeSet::new(),
+            used: Totals::default(),
+            work: 0,
+            outages: 0,
+            marked: None,
+        });
+        self.unseen.groups.insert(machine.group);
+        let (warm_up, flaky) = (spec.node_type.warm_up, spec.node_type.flaky);
+        self.turn_not_ready(id);
+        self.start_daemons(id);
+        let warm_up = self.draw(id, warm_up);
+        self.plan(warm_up, Event::Recovers(id));
+        if flaky.is_some() {
+            self.plan(HOUR, Event::Wavers(id));
+        }
+    }
+
+    /// One reason less for a node not to be ready.
+    pub(super) fn recover(&mut self, id: MachineId) {
+        let Some(registered) = self.registered(id) else { return };
+        registered.outages = registered.outages.saturating_sub(1);
+        if registered.outages == 0 && registered.object.readiness != Readiness::Ready {
+            registered.object.readiness = Readiness::Ready;
+            registered.object.taints.retain(|taint| &*taint.key != NOT_READY);
+            self.node_changed(id);
+            self.waiting.room_grew();
+        }
+    }
+
+    /// One reason more for a node not to be ready.
+    pub(super) fn turn_not_ready(&mut self, id: MachineId) {
+        let now = self.now;
+        let Some(registered) = self.registered(id) else { return };
+        registered.outages += 1;
+        if registered.outages > 1 {
+            return;
+        }
+        registered.object.readiness = Readiness::NotReady { since: Some(now) };
+        let taint = Taint { key: NOT_READY.into(), value: "".into(), effect: Effect::NoSchedule };
+        registered.object.taints.push(taint);
+        self.node_changed(id);
+        self.plan(EVICTED_AFTER, Event::Evicts(id, now));
+    }
+
+    /// A flaky node turns NotReady, or does not.
+    pub(super) fn waver(&mut self, id: MachineId) {
+        let Some(group) = self.machines.get(&id).and_then(|machine| self.groups.get_mut(machine.group)) else { return };
+        let Some(Flaky { an_hour, lasts }) = group.spec.node_type.flaky else { return };
+        let (strikes, lasts) = (group.chance(an_hour), group.within(lasts));
+        if strikes {
+            self.turn_not_ready(id);
+            self.plan(lasts, Event::Recovers(id));
+        }
+        self.plan(HOUR, Event::Wavers(id));
+    }
+
+    /// Gives up the pods of a node that has not been ready since `since`.
+    pub(super) fn evict_unready(&mut self, id: MachineId, since: Timestamp) {
+        let Some(registered) = self.registered(id) else { return };
+        if registered.object.readiness == (Readiness::NotReady { since: Some(since) }) {
+            self.lose_pods(id, |_| true);
+        }
+    }
+
+    /// Adds a taint to a node, or replaces the one with its key and effect.
+    pub(super) fn add_taint(&mut self, id: MachineId, taint: Taint) {
+        let Some(registered) = self.registered(id) else { return };
+        let same = |known: &Taint| known.key == taint.key && known.effect == taint.effect;
+        registered.object.taints.retain(|known| !same(known));
+        registered.object.taints.push(taint.clone());
+        self.node_changed(id);
+        self.waiting.room_grew();
+        self.lose_pods(id, |spec| !may_stay(spec, &taint));
+    }
+
+    pub(super) fn remove_taint(&mut self, id: MachineId, key: &str) {
+        let Some(registered) = self.registered(id) else { return };
+        registered.object.taints.retain(|taint| &*taint.key != key);
+        self.node_changed(id);
+        self.waiting.room_grew();
+    }
+
+    /// Changes a node's object.
+    pub(super) fn edit_node(&mut self, id: MachineId, edit: impl FnOnce(&mut Node)) {
+        let Some(registered) = self.registered(id) else { return };
+        edit(&mut registered.object);
+        self.node_changed(id);
+        self.waiting.room_grew();
+    }
+
+    /// Ends a machine: its node and its pods are gone.
+    pub(super) fn end_machine(&mut self, id: MachineId) {
+        let daemons = self.pods_of(id, |kind| kind != PodKind::Workload);
+        daemons.into_iter().for_each(|pod| self.end_pod(pod));
+        let work = self.pods_of(id, |kind| kind == PodKind::Workload);
+        let Some(machine) = self.machines.get(&id) else { return };
+        let group = machine.group;
+        if let Some(registered) = &machine.node {
+            let levels = self.ledger.levels(group);
+            levels.nodes = levels.nodes.saturating_sub(1);
+            levels.capacity -= &registered.object.allocatable;
+            self.unseen.nodes.insert(Arc::clone(&machine.name));
+        }
+        work.into_iter().for_each(|pod| self.lose_pod(pod));
+        if let Some(machine) = self.machines.remove(&id) {
+            self.by_name.remove(&machine.name);
+        }
+        if let Some(state) = self.groups.get_mut(group) {
+            state.machines.remove(&id);
+        }
+        let levels = self.ledger.levels(group);
+        levels.machines = levels.machines.saturating_sub(1);
+        self.unseen.groups.insert(group);
+    }
+
+    pub(super) fn registered(&mut self, id: MachineId) -> Option<&mut Registered> {
+        self.machines.get_mut(&id)?.node.as_mut()
+    }
+
+    fn node_changed(&mut self, id: MachineId) {
+        if let Some(machine) = self.machines.get(&id) {
+            self.unseen.nodes.insert(Arc::clone(&machine.name));
+        }
+    }
+
+    fn start_daemons(&mut self, id: MachineId) {
+        for at in 0..self.daemon_sets.len() {
+            let (Some(set), Some(registered)) =
+                (self.daemon_sets.get(at), self.machines.get(&id).and_then(|machine| machine.node.as_ref()))
+            else {
+                continue;
+            };
+            if daemon_fits(&set.spec, &registered.object, &registered.used) {
+                let (name, spec) = (Arc::clone(&set.name), set.spec.clone());
+                self.make_daemon(&name, spec, id);
+            }
+        }
+    }
+
+    fn lose_pods(&mut self, id: MachineId, which: impl Fn(&headroom_core::snapshot::PodSpec) -> bool) {
+        let pods = self.pods_of(id, |kind| kind == PodKind::Workload);
+        let lost: Vec<PodId> =
+            pods.into_iter().filter(|pod| self.pods.get(pod).is_some_and(|pod| which(&pod.spec))).collect();
+        lost.into_iter().for_each(|pod| self.lose_pod(pod));
+    }
+
+    fn pods_of(&self, id: MachineId, which: impl Fn(PodKind) -> bool) -> Vec<PodId> {
+        let registered = self.machines.get(&id).and_then(|machine| machine.node.as_ref());
+        let pods = registered.into_iter().flat_map(|registered| &registered.pods);
+        pods.filter(|pod| self.pods.get(pod).is_some_and(|pod| which(pod.spec.kind))).copied().collect()
+    }
+
+    fn draw(&mut self, id: MachineId, span: crate::scenario::Span) -> SignedDuration {
+        let group = self.machines.get(&id).map(|machine| machine.group);
+        group.and_then(|group| self.groups.get_mut(group)).map_or(SignedDuration::ZERO, |group| group.within(span))
+    }
+}
+
+/// The group's labels and the one that every node has.
+fn labels(spec: &NodeGroup, name: &str) -> headroom_core::snapshot::Labels {
+    spec.labels.iter().chain([("kubernetes.io/hostname", name)]).collect()
+}

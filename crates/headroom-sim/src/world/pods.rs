@@ -1,0 +1,168 @@
+//! Pods come, run, end and are lost.
+
+use super::*;
+use crate::scenario::Arrival;
+
+impl World {
+    /// Plans what a workload does next, at `from` or later.
+    pub(super) fn plan_demand(&mut self, source: usize, from: Timestamp) {
+        if let Some((at, step)) = self.sources.get_mut(source).and_then(|state| state.next(from)) {
+            self.plan_at(at, Event::Demand(source, step));
+        }
+    }
+
+    pub(super) fn step(&mut self, source: usize, step: Step) {
+        match step {
+            Step::Pods(count) => (0..count).for_each(|_| self.draw_pod(source)),
+            Step::Replicas(count) => self.set_replicas(source, count),
+            Step::RecordedUntil(until) => {
+                let arrivals = self.sources.get_mut(source).map(|state| state.take_recorded(until)).unwrap_or_default();
+                arrivals.into_iter().for_each(|arrival| self.arrive(source, arrival));
+            }
+        }
+        self.plan_demand(source, after(self.now, SignedDuration::from_secs(1)));
+    }
+
+    /// Ends a pod whose time is over, wherever it is.
+    pub(super) fn end_pod(&mut self, id: PodId) {
+        self.take_pod(id);
+    }
+
+    /// Takes a pod off its node against its will. One with a controller is made again.
+    pub(super) fn lose_pod(&mut self, id: PodId) {
+        let Some(pod) = self.take_pod(id) else { return };
+        let Some(workload) = pod.workload else { return };
+        self.ledger.counts.lost += 1;
+        if pod.spec.controller.is_some() {
+            self.make_pod(workload, pod.spec, pod.runs_for, pod.leaves_at);
+        }
+    }
+
+    /// Puts a pod on a node. It runs at once.
+    pub(super) fn bind(&mut self, id: PodId, machine: MachineId) {
+        let Some(pod) = self.pods.get_mut(&id) else { return };
+        let Some(node) = self.machines.get_mut(&machine) else { return };
+        let Some(registered) = node.node.as_mut() else { return };
+        pod.machine = Some(machine);
+        registered.pods.insert(id);
+        registered.used += &pod.spec.requests;
+        let levels = self.ledger.levels(node.group);
+        levels.requested += &pod.spec.requests;
+        if pod.spec.kind == PodKind::Workload {
+            levels.used += u32::from(registered.work == 0);
+            registered.work += 1;
+            self.ledger.waited(self.now.duration_since(pod.created));
+        }
+        self.unseen.pods.insert(id);
+        if let Some(time) = pod.runs_for {
+            self.plan(time, Event::Ends(id));
+        }
+    }
+
+    /// Makes a DaemonSet's pod on the node that it is for.
+    pub(super) fn make_daemon(&mut self, name: &str, spec: SharedSpec, machine: MachineId) {
+        let node = self.machines.get(&machine).map(|machine| Arc::clone(&machine.name)).unwrap_or_default();
+        let pod = Pod {
+            name: format!("{name}-{node}").into(),
+            spec,
+            workload: None,
+            created: self.now,
+            runs_for: None,
+            leaves_at: None,
+            machine: None,
+        };
+        let id = self.admit(pod);
+        self.bind(id, machine);
+    }
+
+    fn draw_pod(&mut self, source: usize) {
+        let drawn = self.sources.get_mut(source).and_then(|state| state.draw().map(|(s, t)| (s.spec.clone(), t)));
+        if let Some((spec, runs_for)) = drawn {
+            self.make_pod(source, spec, runs_for, None);
+        }
+    }
+
+    fn set_replicas(&mut self, source: usize, wanted: u32) {
+        let Some(crew) = self.crews.get(source) else { return };
+        let wanted = wanted as usize;
+        let surplus = crew.live.len().saturating_sub(wanted);
+        // As a ReplicaSet does: those without a node first, then the youngest.
+        let mut order: Vec<(bool, PodId)> =
+            crew.live.iter().map(|id| (self.pods.get(id).is_none_or(|pod| pod.machine.is_none()), *id)).collect();
+        let missing = wanted.saturating_sub(order.len());
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        order.into_iter().take(surplus).for_each(|(_, id)| self.end_pod(id));
+        (0..missing).for_each(|_| self.draw_pod(source));
+    }
+
+    fn arrive(&mut self, source: usize, arrival: Arrival) {
+        let Arrival { name, spec, runs_for, leaves_at, .. } = arrival;
+        let pod =
+            Pod { name, spec, workload: Some(source), created: self.now, runs_for, leaves_at, machine: None };
+        self.await_node(pod);
+    }
+
+    fn make_pod(
+        &mut self,
+        workload: usize,
+        spec: SharedSpec,
+        runs_for: Option<SignedDuration>,
+        leaves_at: Option<Timestamp>,
+    ) {
+        let (Some(source), Some(crew)) = (self.sources.get(workload), self.crews.get_mut(workload)) else { return };
+        crew.made += 1;
+        let name = format!("{}-{:05}", source.workload().name, crew.made).into();
+        let pod =
+            Pod { name, spec, workload: Some(workload), created: self.now, runs_for, leaves_at, machine: None };
+        self.await_node(pod);
+    }
+
+    fn await_node(&mut self, pod: Pod) {
+        let (workload, spec, leaves_at) = (pod.workload, pod.spec.clone(), pod.leaves_at);
+        let id = self.admit(pod);
+        if let Some(crew) = workload.and_then(|workload| self.crews.get_mut(workload)) {
+            crew.live.insert(id);
+        }
+        self.ledger.counts.arrived += 1;
+        self.waiting.push(spec, id);
+        if let Some(at) = leaves_at {
+            self.plan_at(at.max(self.now), Event::Ends(id));
+        }
+    }
+
+    fn admit(&mut self, pod: Pod) -> PodId {
+        let id = PodId(self.arrived);
+        self.arrived += 1;
+        self.pods.insert(id, pod);
+        self.unseen.pods.insert(id);
+        id
+    }
+
+    /// Takes a pod out of the world.
+    fn take_pod(&mut self, id: PodId) -> Option<Pod> {
+        let pod = self.pods.remove(&id)?;
+        if let Some(crew) = pod.workload.and_then(|workload| self.crews.get_mut(workload)) {
+            crew.live.remove(&id);
+        }
+        match pod.machine {
+            None => self.waiting.remove(&pod.spec, id),
+            Some(machine) => self.unbind(&pod, id, machine),
+        }
+        self.unseen.pod_gone(id, &pod.spec.namespace, &pod.name);
+        Some(pod)
+    }
+
+    fn unbind(&mut self, pod: &Pod, id: PodId, machine: MachineId) {
+        let Some(machine) = self.machines.get_mut(&machine) else { return };
+        let Some(registered) = machine.node.as_mut() else { return };
+        registered.pods.remove(&id);
+        registered.used -= &pod.spec.requests;
+        let levels = self.ledger.levels(machine.group);
+        levels.requested -= &pod.spec.requests;
+        if pod.spec.kind == PodKind::Workload {
+            registered.work = registered.work.saturating_sub(1);
+            levels.used -= u32::from(registered.work == 0);
+        }
+        self.waiting.room_grew();
+    }
+}
