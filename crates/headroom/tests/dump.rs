@@ -102,7 +102,7 @@ fn aliases_that_multiply_are_no_danger() {
     let mut text = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for at in 1..12 {
         let alias = format!("*a{}", at - 1);
-        text += &format!("b{at}: &a{at} [{}]\n", vec![&*alias; 10].join(", "));
+        text += &format!("b{at}: &a{at} [{}]\n", [&*alias; 10].join(", "));
     }
     let error = Reader::default().read("aliases", &text).unwrap_err().to_string();
     assert!(error.contains("alias"), "{error}");

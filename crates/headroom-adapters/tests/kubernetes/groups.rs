@@ -9,7 +9,7 @@ use super::{node, pod};
 fn policy(key: &str, value: &str, count_pods: CountPods) -> Policy {
     let labels = [(key, value)].into_iter().collect();
     let strategy = Strategy::Utilization(Utilization { count_pods, ..Utilization::default() });
-    let group = Group { select: Selection { labels, capacity: None }, strategy, ..Group::default() };
+    let group = Group { strategy, ..Group::new("group", Selection { labels, capacity: None }) };
     Policy { groups: vec![group], ..Policy::default() }
 }
 
