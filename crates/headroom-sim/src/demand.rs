@@ -47,9 +47,7 @@ impl Source {
     /// What the workload does next, at `from` or later.
     pub(crate) fn next(&mut self, from: Timestamp) -> Option<(Timestamp, Step)> {
         let next = match &self.workload.demand {
-            Demand::Replicas(schedule) if from == self.start => {
-                Some((from, Step::Replicas(schedule.whole_at(from))))
-            }
+            Demand::Replicas(schedule) if from == self.start => Some((from, Step::Replicas(schedule.whole_at(from)))),
             Demand::Replicas(schedule) => {
                 let before = from.saturating_sub(SignedDuration::from_secs(1)).unwrap_or(from);
                 let at = schedule.next_change(before, self.end)?;

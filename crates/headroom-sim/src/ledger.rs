@@ -132,9 +132,8 @@ impl Ledger {
     }
 
     fn fill_columns(&mut self, now: Timestamp) {
-        let total = |of: fn(&Levels) -> u32| {
-            self.accounts.iter().map(|account| i128::from(of(&account.levels))).sum::<i128>()
-        };
+        let total =
+            |of: fn(&Levels) -> u32| self.accounts.iter().map(|account| i128::from(of(&account.levels))).sum::<i128>();
         let (wanted, used) = (total(|levels| levels.wanted), total(|levels| levels.used));
         let mut from = self.now;
         while from < now {

@@ -19,6 +19,12 @@ use crate::world::World;
 use crate::{Round, Simulation, Summary};
 use worlds::scenario;
 
+/// A run takes many rounds, so there are fewer of them than of other properties. PROPTEST_CASES still scales them.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases / 4, max_shrink_iters: 200, ..usual }
+}
+
 fn run(scenario: &Scenario) -> Result<(Vec<Round>, Summary), TestCaseError> {
     let mut simulation = Simulation::new(scenario);
     let mut rounds = Vec::new();
@@ -49,7 +55,7 @@ fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn plans_keep_the_invariants_and_say_why(scenario in scenario()) {
@@ -121,11 +127,13 @@ proptest! {
                     done.push(planned);
                 }
             }
-            let once = world.picture();
-            for planned in done {
-                let _ = world.execute(planned);
+            if !done.is_empty() {
+                let once = world.picture();
+                for planned in done {
+                    let _ = world.execute(planned);
+                }
+                prop_assert!(world.picture() == once, "the plan was carried out twice");
             }
-            prop_assert_eq!(world.picture(), once, "the plan was carried out twice");
             at = at.saturating_add(scenario.interval).unwrap();
         }
     }
@@ -137,7 +145,12 @@ fn fits_action(planned: &Planned) -> bool {
     match (&planned.action, &planned.reason) {
         (
             Action::Resize { .. } | Action::Untaint { .. },
-            BelowMin { .. } | AboveThreshold { .. } | FromZero { .. } | UnknownSize { .. } | Starved { .. } | TooOld { .. },
+            BelowMin { .. }
+            | AboveThreshold { .. }
+            | FromZero { .. }
+            | UnknownSize { .. }
+            | Starved { .. }
+            | TooOld { .. },
         ) => true,
         (Action::Taint { .. }, AboveMax { .. } | BelowThreshold { .. } | Unhealthy { .. }) => true,
         (Action::Remove { pods, .. }, Empty { .. } | ForceTainted) => pods.is_empty(),

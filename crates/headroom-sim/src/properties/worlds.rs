@@ -131,13 +131,11 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
         60..900_i64,
     )
         .prop_map(move |((min, max), mode, utilization, boot_timeout)| Group {
-            name: name(at),
-            select: Selection { labels: pool(at), capacity: None },
             size: Size { min, max: max.map(|max| max.max(min.unwrap_or(0))) },
             mode,
             strategy: headroom_core::policy::Strategy::Utilization(utilization),
             boot_timeout: seconds(boot_timeout),
-            ..Group::default()
+            ..Group::new(name(at), Selection { labels: pool(at), capacity: None })
         })
 }
 
@@ -194,8 +192,9 @@ fn utilization() -> impl Strategy<Value = Utilization> {
 
 fn workload(groups: usize) -> impl Strategy<Value = Workload> {
     let demand = prop_oneof![
-        prop::collection::vec((0..86_400_u32, 0..12_u32), 1..4)
-            .prop_flat_map(|points| any::<bool>().prop_map(move |ramp| Demand::Replicas(Schedule::daily(points.clone(), ramp)))),
+        prop::collection::vec((0..86_400_u32, 0..12_u32), 1..4).prop_flat_map(
+            |points| any::<bool>().prop_map(move |ramp| Demand::Replicas(Schedule::daily(points.clone(), ramp)))
+        ),
         prop::collection::vec((0..86_400_u32, 0..60_u32), 1..4)
             .prop_map(|points| Demand::Arrivals(Schedule::daily(points, true))),
         prop::collection::vec((0..10_000_i64, 1..20_u32), 1..3).prop_map(|bursts| {
@@ -215,7 +214,8 @@ fn workload(groups: usize) -> impl Strategy<Value = Workload> {
                 controller: owned.then(|| "ReplicaSet/web".into()),
                 ..PodSpec::default()
             };
-            let shape = |(weight, requests, priority)| Shape { weight, spec: SharedSpec::new(spec(requests, priority)) };
+            let shape =
+                |(weight, requests, priority)| Shape { weight, spec: SharedSpec::new(spec(requests, priority)) };
             Workload { name: "w".into(), shapes: shapes.into_iter().map(shape).collect(), demand, runs_for }
         },
     )

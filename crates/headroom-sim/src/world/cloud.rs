@@ -1,7 +1,7 @@
 //! The cloud: node groups with a target, stock, and machines that are launched to meet it.
 
-use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
 use headroom_core::policy::Percent;
+use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
 use thiserror::Error;
 
 use super::*;

@@ -16,7 +16,11 @@ pub(super) fn fits(spec: &PodSpec, node: &Node, used: &Totals) -> bool {
         && has_room(&spec.requests, &node.allocatable, used)
         && node.labels.contains_all(&spec.node_selector)
         && (spec.node_affinity.is_empty() || spec.node_affinity.iter().any(|term| holds(term, node)))
-        && node.taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule).all(|taint| tolerates(spec, taint))
+        && node
+            .taints
+            .iter()
+            .filter(|taint| taint.effect != Effect::PreferNoSchedule)
+            .all(|taint| tolerates(spec, taint))
 }
 
 /// Whether a DaemonSet's pod belongs on `node`: like [`fits`], but the node need not be ready or take other pods.

@@ -33,9 +33,11 @@ impl World {
     pub(crate) fn observe(&mut self) -> Vec<Change> {
         let Unseen { nodes, pods, groups, gone } = std::mem::take(&mut self.unseen);
         let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + gone.len());
-        changes.extend(groups.into_iter().filter_map(|group| self.group_object(group)).map(Change::Group));
+        changes.extend(
+            groups.into_iter().filter_map(|group| self.group_object(group)).map(|group| Change::Group(Box::new(group))),
+        );
         changes.extend(nodes.into_iter().map(|name| match self.node_object(&name) {
-            Some(node) => Change::Node(node.clone()),
+            Some(node) => Change::Node(Box::new(node.clone())),
             None => Change::NodeGone(name),
         }));
         changes.extend(gone.into_values().map(|(namespace, name)| Change::PodGone { namespace, name }));

@@ -97,8 +97,7 @@ impl World {
 
     fn arrive(&mut self, source: usize, arrival: Arrival) {
         let Arrival { name, spec, runs_for, leaves_at, .. } = arrival;
-        let pod =
-            Pod { name, spec, workload: Some(source), created: self.now, runs_for, leaves_at, machine: None };
+        let pod = Pod { name, spec, workload: Some(source), created: self.now, runs_for, leaves_at, machine: None };
         self.await_node(pod);
     }
 
@@ -112,8 +111,7 @@ impl World {
         let (Some(source), Some(crew)) = (self.sources.get(workload), self.crews.get_mut(workload)) else { return };
         crew.made += 1;
         let name = format!("{}-{:05}", source.workload().name, crew.made).into();
-        let pod =
-            Pod { name, spec, workload: Some(workload), created: self.now, runs_for, leaves_at, machine: None };
+        let pod = Pod { name, spec, workload: Some(workload), created: self.now, runs_for, leaves_at, machine: None };
         self.await_node(pod);
     }
 

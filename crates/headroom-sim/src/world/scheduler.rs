@@ -62,7 +62,8 @@ impl Waiting {
 impl World {
     /// Places every pod that fits somewhere.
     pub(super) fn schedule(&mut self) {
-        let mut turns: BinaryHeap<_> = self.waiting.take_hopeful().into_iter().filter_map(|class| self.turn(class)).collect();
+        let mut turns: BinaryHeap<_> =
+            self.waiting.take_hopeful().into_iter().filter_map(|class| self.turn(class)).collect();
         while let Some((_, Reverse(pod), class)) = turns.pop() {
             let Some((spec, _)) = self.waiting.classes.get_index(class) else { continue };
             let spec = spec.clone();
