@@ -177,6 +177,20 @@ fn valid_group(at: usize) -> impl Generator<Value = serde_json::Value> {
     })
 }
 
+/// Ten lines of aliases that stand for 9^9 values, and brackets without end.
+#[test]
+fn a_small_file_cannot_ask_for_much() {
+    let mut laughs = "node_groups: []\na0: &a0 [x]\n".to_owned();
+    for at in 1..10 {
+        let aliases = vec![format!("*a{}", at - 1); 9].join(", ");
+        laughs.push_str(&format!("a{at}: &a{at} [{aliases}]\n"));
+    }
+    for text in [laughs, "[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000)] {
+        assert!(migrate("x", &text, &Flags::default()).is_err());
+        assert!(config::parse("x", &text).is_err());
+    }
+}
+
 proptest! {
     #[test]
     fn what_escalator_starts_with_passes_the_check(a in valid_group(1), b in valid_group(2)) {

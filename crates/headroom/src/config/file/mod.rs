@@ -62,6 +62,11 @@ pub(super) fn file() -> Record<File> {
             "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false \
              once the reports look right.",
         )
-        .required("groups", list(group::kind()), |file| &mut file.groups, "The node groups.")
-        .check(&["groups"], |file, at, problems| overlap::check(&file.groups, at.of("groups"), problems))
+        .required(
+            "groups",
+            list(group::kind()).filled("add one: `- { name: …, select: …, strategy: … }`"),
+            |file| &mut file.groups,
+            "The node groups.",
+        )
+        .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
 }
