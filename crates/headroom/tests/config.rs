@@ -36,6 +36,16 @@ fn cases() -> Vec<PathBuf> {
     paths
 }
 
+/// Git and editors would change the line ends of a recorded case.
+#[test]
+fn windows_line_ends_do_not_show() {
+    let windows = MINIMAL.replace("strategy", "\r\n  size: { min: 2, max: 1 },\r\n  strategy");
+    let unix = windows.replace('\r', "");
+    let message = |text| config::parse("headroom.yaml", text).unwrap_err().to_string();
+    assert!(message(&unix).contains("headroom.yaml:2:16"), "{}", message(&unix));
+    assert_eq!(message(&windows), message(&unix));
+}
+
 #[test]
 fn the_checked_in_schema_is_current() {
     expect_file!["../../../docs/headroom.schema.json"].assert_eq(&config::schema());
@@ -53,7 +63,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(config.policy, Policy { dry_run: true, groups: vec![Group::new("web", select)] });
     assert_eq!(config.cluster, Cluster::Kubernetes);
     assert_eq!(config.clouds.get("web"), Some(&Cloud::None));
-    assert!(config.dry_run, "a real cluster is not touched before someone says so");
+    assert!(config.policy.dry_run, "a real cluster is not touched before someone says so");
     assert_eq!(config.interval.as_secs(), 10);
 }
 
@@ -72,7 +82,7 @@ groups:
     bootTimeout: 20m
     startupTaints: [node.cilium.io/agent-not-ready]
     template:
-      { cpu: 95500m, memory: 380Gi, ephemeralStorage: 100Gi, pods: 110, extended: { z.example/x: 1, nvidia.com/gpu: 8 } }
+      { cpu: 95500m, memory: 380Gi, ephemeralStorage: 1Ti, pods: 9, extended: { z.example/x: 1, nvidia.com/gpu: 8 } }
     price: 12.50
     strategy:
       utilization:

@@ -12,6 +12,7 @@ use headroom_core::policy::{CountPods, Group, Mode, Size, Strategy, Utilization}
 use headroom_core::snapshot::Effect;
 use jiff::SignedDuration;
 use proptest::prelude::*;
+use proptest::strategy::Strategy as Generator;
 
 const LINE: &str = "==========\n";
 
@@ -78,15 +79,15 @@ fn a_group_is_dry_when_the_flag_or_its_option_says_so() {
     for (flag, option, dry) in [(true, true, true), (true, false, true), (false, true, true), (false, false, false)] {
         let flags = Flags { drymode: flag, ..Flags::default() };
         let text = format!(
-            "node_groups: [{{ name: a, label_key: p, label_value: a, cloud_provider_group_name: a, dry_mode: {option}, {} }}]",
-            REQUIRED.trim().replace('\n', ",")
+            "node_groups:\n  - name: a\n    label_key: p\n    label_value: a\n    cloud_provider_group_name: a{REQUIRED}\
+             \x20   dry_mode: {option}\n"
         );
         let yaml = migrate("nodegroups.yaml", &text, &flags).unwrap();
-        assert!(config::parse("headroom.yaml", &yaml).unwrap().dry_run);
+        assert!(config::parse("headroom.yaml", &yaml).unwrap().policy.dry_run);
         // What the comment tells to do when Escalator was not dry.
         let comment = "Set this to false once Escalator is stopped.\ndryRun: true";
         let config = config::parse("headroom.yaml", &yaml.replace(comment, "\ndryRun: false")).unwrap();
-        assert_eq!(config.dry_run || config.policy.groups[0].mode == Mode::DryRun, dry, "{flag} {option}");
+        assert_eq!(config.policy.dry_run || config.policy.groups[0].mode == Mode::DryRun, dry, "{flag} {option}");
     }
 }
 
@@ -139,7 +140,7 @@ fn a_role_is_named() {
 }
 
 /// A group that Escalator starts with, in JSON.
-fn valid_group(at: usize) -> impl Strategy_<Value = serde_json::Value> {
+fn valid_group(at: usize) -> impl Generator<Value = serde_json::Value> {
     let text = "\\PC{1,12}|[ -~]{1,12}|yes|null|0x10|1e3|[0-9.]{1,4}|default";
     let duration = prop_oneof![
         Just("1ns".to_owned()),
@@ -176,7 +177,19 @@ fn valid_group(at: usize) -> impl Strategy_<Value = serde_json::Value> {
     })
 }
 
-use proptest::strategy::Strategy as Strategy_;
+/// Ten lines of aliases that stand for 9^9 values, and brackets without end.
+#[test]
+fn a_small_file_cannot_ask_for_much() {
+    let mut laughs = "node_groups: []\na0: &a0 [x]\n".to_owned();
+    for at in 1..10 {
+        let aliases = vec![format!("*a{}", at - 1); 9].join(", ");
+        laughs.push_str(&format!("a{at}: &a{at} [{aliases}]\n"));
+    }
+    for text in [laughs, "[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000)] {
+        assert!(migrate("x", &text, &Flags::default()).is_err());
+        assert!(config::parse("x", &text).is_err());
+    }
+}
 
 proptest! {
     #[test]
@@ -196,7 +209,9 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "\\PC*|(node_groups:|kind: ConfigMap|data:|aws:|name:|[ \\t\\n\\r:\\-{}\\[\\],&*!|>'\"0-9a-c~é]){0,40}") {
+    fn no_text_panics(
+        text in "\\PC*|(node_groups:|kind: ConfigMap|data:|aws:|name:|[ \\t\\n\\r:\\-{}\\[\\],&*!|>'\"0-9a-c~é]){0,40}",
+    ) {
         match migrate("x", &text, &Flags::default()) {
             Ok(yaml) => prop_assert!(config::parse("x", &yaml).is_ok()),
             Err(errors) => prop_assert!(!errors.to_string().is_empty()),

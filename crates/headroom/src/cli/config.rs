@@ -33,7 +33,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             let plural = if groups == 1 { "" } else { "s" };
             anstream::eprintln!("{}: {groups} group{plural}, no errors", file.display());
         }
-        Command::Schema => print!("{}", config::schema()),
+        Command::Schema => super::print(&config::schema())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -47,7 +47,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         drymode: args.drymode,
         aws_assume_role_arn: args.aws_assume_role_arn,
     };
-    print!("{}", escalator::migrate(&name, &read_text(&args.file, &name)?, &flags)?);
+    super::print(&escalator::migrate(&name, &read_text(&args.file, &name)?, &flags)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,6 +7,7 @@ mod config;
 mod failure;
 mod migrate;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -37,4 +38,13 @@ pub fn main() -> ExitCode {
         failure::print(&error);
         ExitCode::from(2)
     })
+}
+
+/// Writes data to standard output. A reader that has seen enough (`| head`) is no error.
+fn print(data: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(data.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }

@@ -46,6 +46,23 @@ impl<V: 'static> Kind<V> {
     }
 }
 
+impl<V: 'static> Kind<Vec<V>> {
+    /// The same with at least one item; `hint` says how one is written.
+    pub(crate) fn filled(mut self, hint: &'static str) -> Self {
+        if let Shape::List { filled, .. } = &mut self.shape {
+            *filled = true;
+        }
+        let read = self.read;
+        self.read = Box::new(move |node, problems| {
+            if matches!(&node.content, Content::List(items) if items.is_empty()) {
+                problems.add(Problem::at(node.place.clone(), "this list is empty", hint));
+            }
+            read(node, problems)
+        });
+        self
+    }
+}
+
 /// `true` or `false`.
 pub(crate) fn flag() -> Kind<bool> {
     let parse = |scalar: &Scalar| match (scalar.plain, &*scalar.text) {
@@ -163,7 +180,7 @@ pub(crate) fn words<V: Clone + PartialEq + 'static>(words: &'static [(&'static s
 
 /// A list of such values. What cannot be read is left out.
 pub(crate) fn list<V: 'static>(item: Kind<V>) -> Kind<Vec<V>> {
-    let shape = Shape::List(Box::new(item.shape));
+    let shape = Shape::List { item: Box::new(item.shape), filled: false };
     let (read, show) = (item.read, item.show);
     let expected = shape.expected();
     Kind {

@@ -37,8 +37,6 @@ pub struct Config {
     pub clouds: BTreeMap<Arc<str>, Cloud>,
     /// The longest time between two rounds; a change in the cluster starts one sooner.
     pub interval: SignedDuration,
-    /// Decide and report, and do nothing, whatever the modes of the groups say.
-    pub dry_run: bool,
 }
 
 /// Reads the configuration file at `path`. All errors are reported at once.

@@ -33,20 +33,19 @@ impl Problem {
     }
 
     fn render(&self, name: &str, text: &str, renderer: &Renderer) -> String {
+        let title = Level::ERROR.primary_title(&*self.message);
+        let hint = Level::HELP.with_name("hint");
+        let Some(place) = &self.place else {
+            let groups = [Group::with_title(title), Group::with_title(hint.primary_title(&*self.hint))];
+            return groups.map(|group| renderer.render(&[group])).join("\n");
+        };
         // The parser gives no promise that its places lie between characters.
         let within = |place: &Place| text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
-        let title = Level::ERROR.primary_title(&*self.message);
-        let group = match &self.place {
-            Some(place) => title.element(
-                Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(within(place))).annotations(
-                    self.also
-                        .iter()
-                        .map(|(place, label)| AnnotationKind::Context.span(within(place)).label(label.as_str())),
-                ),
-            ),
-            None => Group::with_title(title),
-        };
-        renderer.render(&[group.element(Level::HELP.with_name("hint").message(&*self.hint))])
+        let also = self.also.iter();
+        let also = also.map(|(place, label)| AnnotationKind::Context.span(within(place)).label(label.as_str()));
+        let here = AnnotationKind::Primary.span(within(place));
+        let snippet = Snippet::source(text).path(name).annotation(here).annotations(also);
+        renderer.render(&[title.element(snippet).element(hint.message(&*self.hint))])
     }
 }
 

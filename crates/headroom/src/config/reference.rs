@@ -20,7 +20,7 @@ pub(super) fn reference(file: &Shape) -> String {
 fn sections(shape: &Shape, page: &mut String) {
     match shape {
         Shape::Record(record) => section(record, page),
-        Shape::Map(inner) | Shape::List(inner) => sections(inner, page),
+        Shape::Map(inner) | Shape::List { item: inner, .. } => sections(inner, page),
         Shape::OneOf(variants) => {
             variants.iter().filter_map(|variant| variant.content.as_ref()).for_each(|content| section(content, page));
         }
@@ -72,7 +72,7 @@ fn value(shape: &Shape) -> String {
         Shape::Duration => "duration".into(),
         Shape::Quantity { .. } => "quantity".into(),
         Shape::Map(inner) => format!("map of names to {}", value(inner)),
-        Shape::List(inner) => format!("list of {}", value(inner)),
+        Shape::List { item, .. } => format!("list of {}", value(item)),
         Shape::Record(record) => format!("[map](#{})", anchor(record.path)),
         Shape::OneOf(variants) => {
             let linked = variants.iter().map(|variant| match &variant.content {

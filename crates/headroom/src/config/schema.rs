@@ -26,7 +26,7 @@ fn of(shape: &Shape) -> Json {
         Shape::Text => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Quantity { .. } | Shape::Dollars => json!({ "type": ["string", "number"] }),
         Shape::Map(value) => json!({ "type": "object", "additionalProperties": of(value) }),
-        Shape::List(item) => json!({ "type": "array", "items": of(item) }),
+        Shape::List { item, filled } => json!({ "type": "array", "items": of(item), "minItems": u8::from(*filled) }),
         Shape::Words(words) => {
             let each = words.iter().map(|(word, doc)| json!({ "const": word, "description": doc }));
             json!({ "oneOf": each.collect::<Vec<_>>() })

@@ -23,7 +23,11 @@ pub(crate) enum Shape {
     Dollars,
     /// Any keys, all with such values.
     Map(Box<Shape>),
-    List(Box<Shape>),
+    List {
+        item: Box<Shape>,
+        /// At least one.
+        filled: bool,
+    },
     /// Words with what they mean.
     Words(Vec<(&'static str, &'static str)>),
     Record(RecordShape),
@@ -71,7 +75,7 @@ impl Shape {
             Shape::Quantity { example } => format!("a quantity such as {example}"),
             Shape::Dollars => "dollars an hour such as 0.0332".into(),
             Shape::Map(_) | Shape::Record(_) => "a map".into(),
-            Shape::List(_) => "a list".into(),
+            Shape::List { .. } => "a list".into(),
             Shape::Words(words) => one_of(words.iter().map(|(word, _)| (*word).to_owned())),
             Shape::OneOf(variants) => one_of(variants.iter().map(|variant| match variant.content {
                 Some(_) => format!("{}: {{…}}", variant.key),

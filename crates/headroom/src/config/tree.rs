@@ -159,10 +159,10 @@ impl<'t> Reader<'t, '_> {
         let (anchor, tag, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let scalar = Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
-                (anchor, tag, Node { place: trim(place.clone(), style), content: Content::Scalar(scalar) })
+                (anchor, tag, Node { place: trim(place, style), content: Content::Scalar(scalar) })
             }
-            Event::SequenceStart(_, anchor, tag) => (anchor, tag, self.list(place.clone())?),
-            Event::MappingStart(_, anchor, tag) => (anchor, tag, self.map(place.clone())?),
+            Event::SequenceStart(_, anchor, tag) => (anchor, tag, self.list(place)?),
+            Event::MappingStart(_, anchor, tag) => (anchor, tag, self.map(place)?),
             Event::Alias(anchor) => {
                 return Ok(self.anchors.get(&anchor).cloned().unwrap_or_else(|| {
                     let hint = "write the value out, or name something above it";

@@ -37,20 +37,22 @@ pub(super) fn kind() -> Kind<Draft> {
             "bootTimeout",
             duration(SignedDuration::from_secs(1)),
             |draft| &mut draft.group.boot_timeout,
-            "How long a machine may take from its request until its node is usable. Until then it counts as capacity; \
-             after that it is not expected any more and may be asked for again.",
+            "How long a machine may take from its request until its node is usable. Until then it counts \
+             as capacity; after that it is not expected any more and may be asked for again.",
         )
         .field(
             "startupTaints",
             list(text().map(|key| Box::from(&*key))),
             |draft| &mut draft.group.startup_taints,
-            "Keys of taints that a node carries only while it starts. It counts as not usable yet while it has one.",
+            "Keys of taints that a node carries only while it starts. It counts as not usable yet while \
+             it has one.",
         )
         .field(
             "template",
             template::kind().optional(),
             |draft| &mut draft.group.template,
-            "What a new machine is like. Left out: what the group's nodes are like, or what the cloud says.",
+            "What a new machine is like. Left out: what the group's nodes are like, or what the cloud \
+             says.",
         )
         .field(
             "price",
@@ -66,8 +68,8 @@ pub(super) fn kind() -> Kind<Draft> {
 fn size() -> Kind<Size> {
     Record::new(
         "groups[].size",
-        "Limits of the group's size, in nodes. What is left out is taken from the cloud's own group. `min` and `max` may \
-         be equal.",
+        "Limits of the group's size, in nodes. What is left out is taken from the cloud's own group. \
+         `min` and `max` may be equal.",
         Size::default,
     )
     .field("min", count(0).optional(), |size| &mut size.min, "Nodes are not removed below it.")

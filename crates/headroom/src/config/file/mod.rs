@@ -35,7 +35,7 @@ impl From<File> for Config {
         let File { cluster, interval, dry_run, groups } = file;
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
         let policy = Policy { dry_run, groups: groups.into_iter().map(|draft| draft.group).collect() };
-        Config { policy, cluster, clouds, interval, dry_run }
+        Config { policy, cluster, clouds, interval }
     }
 }
 
@@ -59,9 +59,14 @@ pub(super) fn file() -> Record<File> {
             "dryRun",
             flag(),
             |file| &mut file.dry_run,
-            "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false once the reports \
-             look right.",
+            "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false \
+             once the reports look right.",
         )
-        .required("groups", list(group::kind()), |file| &mut file.groups, "The node groups.")
-        .check(&["groups"], |file, at, problems| overlap::check(&file.groups, at.of("groups"), problems))
+        .required(
+            "groups",
+            list(group::kind()).filled("add one: `- { name: …, select: …, strategy: … }`"),
+            |file| &mut file.groups,
+            "The node groups.",
+        )
+        .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
 }

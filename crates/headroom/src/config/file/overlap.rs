@@ -5,15 +5,10 @@ use headroom_core::policy::{CountPods, Selection, Strategy};
 use super::cloud::Cloud;
 use super::group::Draft;
 use crate::config::problem::{Problem, Problems};
-use crate::config::tree::Place;
 
 /// Reports names and cloud groups that are used twice, and selections that can be seen to overlap. Whether other
 /// selections do depends on the nodes, and is judged when they are seen.
-pub(super) fn check(groups: &[Draft], place: Place, problems: &mut Problems) {
-    if groups.is_empty() {
-        let hint = "add one: `- { name: …, select: …, strategy: … }`";
-        problems.add(Problem::at(place, "there is no group", hint));
-    }
+pub(super) fn check(groups: &[Draft], problems: &mut Problems) {
     for (at, later) in groups.iter().enumerate() {
         let earlier = groups.get(..at).unwrap_or_default();
         for check in [same_name, same_machines, same_nodes, both_unconstrained] {

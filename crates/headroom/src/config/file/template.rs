@@ -9,8 +9,9 @@ use crate::config::record::Record;
 pub(super) fn kind() -> Kind<Template> {
     Record::new(
         "groups[].template",
-        "What pods may use on a new machine (`status.allocatable`). It wins over what Headroom has learnt from the group's \
-         nodes and over what the cloud says, so it is needed only to grow a group that has never had a node.",
+        "What pods may use on a new machine (`status.allocatable`). It wins over what Headroom has \
+         learnt from the group's nodes and over what the cloud says, so it is needed only to grow a \
+         group that has never had a node.",
         // What the kubelet allows unless it is told otherwise.
         || Resources { pods: 110, ..Resources::default() },
     )
@@ -30,7 +31,8 @@ pub(super) fn kind() -> Kind<Template> {
             amounts
         }),
         |resources| &mut resources.extended,
-        "Extended resources by name, such as `nvidia.com/gpu: 8`. A machine is expected until its node has them all.",
+        "Extended resources by name, such as `nvidia.com/gpu: 8`. A machine is expected until its \
+         node has them all.",
     )
     .kind()
     .map(|allocatable| Template {

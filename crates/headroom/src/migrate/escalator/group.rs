@@ -141,10 +141,14 @@ pub(super) fn without_place(prefix: &str, known: &'static [EscalatorOption], ent
     gone
 }
 
+/// A value in one line. Only a list of scalars is written out: aliases can nest lists beyond any size.
 fn show(node: &Node) -> String {
     match &node.content {
         Content::Scalar(scalar) => shorten(&scalar.text),
-        Content::List(items) => format!("[{}]", items.iter().map(|item| show(item)).collect::<Vec<_>>().join(", ")),
+        Content::List(items) => {
+            let items = items.iter().map(|item| item.text().map_or_else(|| "…".to_owned(), shorten));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
+        }
         Content::Map(_) => "{…}".to_owned(),
         Content::Broken => String::new(),
     }

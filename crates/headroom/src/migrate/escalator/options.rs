@@ -26,7 +26,8 @@ pub(super) const GROUP: &[EscalatorOption] = &[
     option(
         "name",
         "name",
-        "a group called `default` also gets `countPods: unconstrained`, which is what that name meant",
+        "a group called `default` also gets `countPods: unconstrained`, which is what that name \
+         meant",
     ),
     option("label_key", "select.label", ""),
     option("label_value", "select.label", ""),
@@ -34,49 +35,61 @@ pub(super) const GROUP: &[EscalatorOption] = &[
     option(
         "min_nodes",
         "size.min",
-        "a group with fewer nodes is brought up to it once, machines that are on their way included; Escalator did nothing \
-         when all nodes together were fewer, and asked again in every scan when only the untainted ones were",
+        "a group with fewer nodes grows to it, and machines that are on their way count; Escalator \
+         did nothing when all nodes together were fewer, and asked again in every scan when only the \
+         untainted ones were",
     ),
-    option("max_nodes", "size.max", "growth stops at it; Escalator grew up to the maximum of the Auto Scaling group"),
+    option(
+        "max_nodes",
+        "size.max",
+        "growth stops at it or at the maximum of the Auto Scaling group, whichever is less; \
+         Escalator only knew the latter",
+    ),
     option(
         "dry_mode",
         "mode: dryRun",
-        "decides by the taints and cordons that are there; Escalator's dry mode looked at neither",
+        "decides by the taints and cordons that are there and shows what it would do; Escalator's \
+         dry mode looked at neither",
     ),
     option(
         "scale_on_starve",
         "scaleOnStarve",
-        "a pod that has a node already does not starve, and cpu and memory must fit on one and the same node",
+        "only a pod without a node starves; it must fit on one node as a whole, with what other pods \
+         leave free there, and a pod that no new node could hold adds none",
     ),
     option("taint_upper_capacity_threshold_percent", "removeSlowlyBelow", ""),
     option("taint_lower_capacity_threshold_percent", "removeFastBelow", ""),
     option(
         "scale_up_threshold_percent",
         "scaleUpAbove",
-        "computed exactly; Escalator's rounding added a node too many when the need was met to the point. Machines that \
-         are on their way count as capacity, so that they are not asked for twice",
+        "computed exactly; Escalator's rounding added a node too many when the need was met to the \
+         point. Machines that are on their way count as capacity, so that they are not asked for \
+         twice",
     ),
     option("slow_node_removal_rate", "slowRate", "nodes in a `stepInterval` instead of a scan"),
     option("fast_node_removal_rate", "fastRate", "nodes in a `stepInterval` instead of a scan"),
     option(
         "soft_delete_grace_period",
         "softGrace",
-        "a node is empty when no pod is left on it but those of DaemonSets and static ones; Escalator overlooked pods \
-         that had come without the group's selector, and ended them with the node",
+        "a node is empty when no pod is left on it but those of DaemonSets and static ones; \
+         Escalator overlooked pods that had come without the group's selector, and ended them with \
+         the node",
     ),
     option("hard_delete_grace_period", "hardGrace", ""),
     option(
         "scale_up_cool_down_period",
         "coolDown",
-        "tainted nodes whose time has come are removed during it; Escalator kept them",
+        "taints still come off during it, and nodes whose grace period is over still go; Escalator \
+         did neither",
     ),
     option("taint_effect", "taintEffect", ""),
     option("max_node_age", "maxNodeAge", ""),
     option(
         "unhealthy_node_grace_period",
         "unhealthy.grace",
-        "a node must also have been not ready for that long; Escalator asked only for its age, and tainted an old node at \
-         its first blip",
+        "a node must also have been not ready for that long; Escalator asked only for its age, and \
+         tainted an old node at its first blip. When many nodes of a group are not ready at once, \
+         none is tainted",
     ),
     option("health_check_newest_nodes_percent", "unhealthy.newestPercent", ""),
     option("max_unhealthy_nodes_percent", "unhealthy.maxPercent", ""),
@@ -89,20 +102,21 @@ pub(super) const GROUP: &[EscalatorOption] = &[
 pub(super) const AWS: &[EscalatorOption] = &[
     gone(
         "launch_template_id",
-        "Escalator made a fleet of its own and attached it. Headroom sets the size of the Auto Scaling group, so put this \
-         launch template into the group",
+        "Escalator made a fleet of its own and attached it. Headroom sets the size of the Auto \
+         Scaling group, so put this launch template into the group",
     ),
     gone("launch_template_version", "belongs to launch_template_id: set it in the Auto Scaling group"),
     gone(
         "fleet_instance_ready_timeout",
-        "Headroom does not stand still while machines boot. How long it waits for one is `bootTimeout`, until its node is \
-         usable",
+        "Headroom does not stand still while machines boot. How long it waits for one is \
+         `bootTimeout`, until its node is usable",
     ),
     gone("lifecycle", "set the share of spot instances in the instances distribution of the Auto Scaling group"),
     gone("instance_type_overrides", "list the instance types in the mixed instances policy of the Auto Scaling group"),
     gone(
         "resource_tagging",
-        "set tags on the Auto Scaling group itself; the tag was k8s.io/atlassian-escalator/enabled=true",
+        "set tags on the Auto Scaling group itself; the tag was \
+         k8s.io/atlassian-escalator/enabled=true",
     ),
 ];
 
@@ -117,12 +131,13 @@ pub(super) const FLAGS: &[EscalatorOption] = &[
     option("--drymode", "dryRun", "true unless you say otherwise, so that Headroom and Escalator never both act"),
     gone(
         "--aws-assume-role-arn",
-        "roles come from the usual chain of AWS credentials: name it as `role_arn` in a profile of ~/.aws/config and set \
-         AWS_PROFILE",
+        "roles come from the usual chain of AWS credentials: name it as `role_arn` in a profile of \
+         ~/.aws/config and set AWS_PROFILE",
     ),
     gone(
         "--kubeconfig",
-        "kubectl's way of finding a cluster: KUBECONFIG, ~/.kube/config, or the pod's service account",
+        "kubectl's way of finding a cluster: KUBECONFIG, ~/.kube/config, or the pod's service \
+         account",
     ),
     gone("--cloud-provider", "each group names its cloud"),
     gone("--address", "not a matter of the configuration file"),

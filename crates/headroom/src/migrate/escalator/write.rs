@@ -27,7 +27,8 @@ fn header(groups: &[NodeGroup], flags: &Flags) -> String {
     let mut out = comment(0, "Made by `headroom migrate escalator`.");
     out.push_str(&comment(
         0,
-        "Taints and annotations are the ones that Escalator uses, so that no node needs to be touched. What differs:",
+        "Taints and annotations are the ones that Escalator uses, so that no node needs to be touched. What differs in \
+         the options that are used here (docs/escalator.md has every difference):",
     ));
     let in_use = |key: &str| match key {
         "name" => groups.iter().any(|group| group.name == DEFAULT_GROUP),
