@@ -4,8 +4,12 @@
 //! went well, 1 when the answer to a question is no (a check that found something), 2 when something could not be done.
 
 mod config;
+mod explain;
 mod failure;
+mod input;
 mod migrate;
+mod plan;
+mod stdout;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -22,6 +26,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what would be scaled and why, from a dump of a cluster.
+    Plan(plan::Args),
+    /// Explain one pod, node or group of a dump: why it is as it is, and what would change it.
+    Explain(explain::Args),
     /// Check a configuration file, or describe its format.
     Config(config::Args),
     /// Turn the configuration of another autoscaler into headroom.yaml.
@@ -31,6 +39,8 @@ enum Command {
 /// Runs the program with the arguments of its process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Plan(args) => plan::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Config(args) => config::run(args),
         Command::Migrate(args) => migrate::run(args),
     };

@@ -10,7 +10,9 @@ mod error;
 mod item;
 mod json;
 mod place;
+mod pools;
 mod reader;
+mod round;
 mod source;
 mod yaml;
 
@@ -22,11 +24,15 @@ use jiff::Timestamp;
 
 pub use error::DumpError;
 pub use place::Place;
+pub use pools::{Apart, Pools, discover};
 pub use reader::{Reader, Warning};
+pub use round::{Assumed, Now, Round};
 
 /// What was read from dumps.
 #[derive(Clone, Debug)]
 pub struct Dump {
+    /// Where it was read from, as the user named it.
+    pub files: Vec<String>,
     /// Holds the snapshot.
     pub builder: Builder,
     /// What was skipped or read in another way than it was written.

@@ -64,7 +64,8 @@ impl Reader {
         for (kind, coverage) in self.seen.coverage() {
             self.builder.apply(Change::Coverage(kind, coverage));
         }
-        Ok(Dump { builder: self.builder, warnings: self.warnings, counts: self.counts, newest: self.newest })
+        let Reader { files, builder, counts, warnings, newest, .. } = self;
+        Ok(Dump { files, builder, warnings, counts, newest })
     }
 }
 

@@ -1,0 +1,50 @@
+//! `headroom plan`: what would be scaled and why, from a dump of a cluster.
+
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use super::input::Input;
+use super::stdout;
+use crate::view;
+
+/// Arguments of `headroom plan`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: Input,
+
+    /// How to show the plan.
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    output: Format,
+
+    /// Exit with 1 if something is refused.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A table of the groups and one line for each action and refusal.
+    Table,
+    /// The same with more columns.
+    Wide,
+    /// For programs.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+/// Runs `headroom plan`.
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let round = args.input.round()?;
+    let text = match args.output {
+        Format::Table => view::plan(&round, false),
+        Format::Wide => view::plan(&round, true),
+        Format::Json => serde_json::to_string_pretty(&view::Output::of(&round))? + "\n",
+        Format::Yaml => serde_saphyr::to_string(&view::Output::of(&round))?,
+    };
+    stdout::print(&text)?;
+    let refused = args.check && !round.plan.report.refusals.is_empty();
+    Ok(if refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}

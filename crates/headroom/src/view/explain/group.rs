@@ -1,0 +1,149 @@
+//! One group: what it has, what is asked of it, what it wants and what holds it back.
+
+use headroom_core::plan::{GroupReport, Resource, Subject};
+use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
+use headroom_core::quantity::{Bytes, MilliCpu};
+use headroom_core::snapshot::NodeView;
+
+use super::demand::demand;
+use super::{NotFound, actions_in, refusals_about, shown, sorted_nodes};
+use crate::dump::Round;
+use crate::view::columns::{columns, row};
+use crate::view::plan::size;
+use crate::view::words::{amounts, count, duration, names, share};
+use crate::view::{TITLE, section};
+
+/// Everything about the group called `name`.
+pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
+    let known = || names(&round.policy.groups.iter().map(|group| &*group.name).collect::<Vec<_>>());
+    let (Some(group), Some(report)) = (round.policy.group(name), round.plan.report.group(name)) else {
+        let hint = if round.policy.groups.is_empty() {
+            "there is no group".to_owned()
+        } else {
+            format!("there are {}", known())
+        };
+        return Err(NotFound { problem: format!("there is no group {name}"), hint });
+    };
+    let Strategy::Utilization(settings) = &group.strategy;
+    let about_it =
+        |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(group.name.clone());
+    let mut found = found(report);
+    found.extend(actions_in(round, name));
+    let mut text = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));
+    text += &section("Rules", &rules(round, group, report, settings));
+    text += &section("Nodes", &nodes(round, group));
+    text += &section("Demand", &demand(round, group));
+    text += &section("This round", &found);
+    text += &section("Held back", &shown(&refusals_about(round, about_it)));
+    text += &section("Timers after it", &timers(round, group, settings));
+    text.truncate(text.trim_end().len());
+    Ok(text + "\n")
+}
+
+/// What a group's nodes have in common.
+pub(super) fn selection(select: &Selection) -> String {
+    let mut parts = Vec::new();
+    if !select.labels.is_empty() {
+        parts.push(format!("the label {}", select.labels));
+    }
+    if let Some((cpu, memory)) = select.capacity {
+        parts.push(format!("{} cpu and {} memory", MilliCpu(cpu), Bytes(memory)));
+    }
+    format!("nodes with {}", parts.join(" and "))
+}
+
+fn rules(round: &Round, group: &Group, report: &GroupReport, settings: &Utilization) -> Vec<String> {
+    let Utilization { scale_up_above, remove_slowly_below, slow_rate, remove_fast_below, fast_rate, .. } = settings;
+    let from = if round.assumed.made_up.is_some() { "made up" } else { "configured" };
+    let mut rules = vec![selection(&group.select)];
+    rules.push(match settings.count_pods {
+        CountPods::Selecting => "counts pods that ask for its label, wherever they run".to_owned(),
+        CountPods::Unconstrained => "counts pods that ask for nothing of their node, wherever they run".to_owned(),
+        CountPods::Placed => "counts pods that run on its nodes, and waiting pods that ask for its label".to_owned(),
+    });
+    if let (Some(min), Some(max)) = (report.min, report.max) {
+        rules.push(format!("{min} to {} ({from})", count(max, "node")));
+    }
+    rules.push(format!(
+        "grows above {scale_up_above}%; loses {} a step below {remove_slowly_below}% and {fast_rate} below \
+         {remove_fast_below}%, a step at most every {}",
+        count(*slow_rate, "node"),
+        duration(settings.step_interval),
+    ));
+    rules.push(format!(
+        "a marked node goes when empty after {}, in any case after {}",
+        duration(settings.soft_grace),
+        duration(settings.hard_grace),
+    ));
+    if settings.daemon_sets == DaemonSets::Subtract {
+        rules.push("what DaemonSets request is taken off the capacity".to_owned());
+    }
+    match group.mode {
+        Mode::Auto => {}
+        Mode::GrowOnly => rules.push("mode growOnly: nothing is removed".to_owned()),
+        Mode::DryRun => rules.push("mode dryRun: actions are reported, not carried out".to_owned()),
+        Mode::Off => rules.push("mode off: it is left alone".to_owned()),
+    }
+    rules
+}
+
+fn nodes(round: &Round, group: &Group) -> Vec<String> {
+    let sorted = sorted_nodes(round, group);
+    let lists = [
+        ("in service", &sorted.in_service),
+        ("booting", &sorted.booting),
+        ("marked", &sorted.tainted),
+        ("force-marked", &sorted.force_tainted),
+        ("cordoned", &sorted.cordoned),
+    ];
+    let mut rows = vec![row(["NAME", "STATE", "CPU USED", "MEMORY USED", "PODS"])];
+    for (state, nodes) in lists {
+        rows.extend(nodes.iter().map(|view| node_row(view, state)));
+    }
+    if rows.len() == 1 { Vec::new() } else { columns(&rows) }
+}
+
+fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
+    let (used, has) = (&view.sums.used, &view.node.allocatable);
+    vec![
+        view.node.name.to_string(),
+        state.to_owned(),
+        share(&Resource::Cpu, used.cpu, has.cpu),
+        share(&Resource::Memory, used.memory, has.memory),
+        view.pods().len().to_string(),
+    ]
+}
+
+/// What the round saw and wanted, before limits and brakes.
+fn found(report: &GroupReport) -> Vec<String> {
+    let mut lines: Vec<String> = report.usage.iter().map(|usage| usage.to_string()).collect();
+    let nodes = count(report.wanted.unsigned_abs(), "node");
+    lines.push(match report.wanted {
+        0 => "wants no other size".to_owned(),
+        1.. => format!("wants {nodes} more"),
+        _ => format!("wants to mark {nodes} for removal"),
+    });
+    lines
+}
+
+fn timers(round: &Round, group: &Group, settings: &Utilization) -> Vec<String> {
+    let memory = round.memory.group(&group.name);
+    let mut lines = Vec::new();
+    if let Some(lock) = memory.lock
+        && let Ok(until) = lock.at.saturating_add(settings.cool_down)
+    {
+        lines.push(format!("grown by {}: cooling down until {until}", lock.requested));
+    }
+    if let Some(step) = memory.last_step
+        && let Ok(until) = step.saturating_add(settings.step_interval)
+    {
+        lines.push(format!("removal moved a step: the next one at {until} or later"));
+    }
+    if let Some(learnt) = &memory.learnt {
+        lines.push(format!("a new node is taken to offer {}", amounts(&learnt.allocatable)));
+    }
+    if let Some(at) = round.plan.wake_at {
+        lines.push(format!("without a change of the cluster, nothing else happens before {at}"));
+    }
+    lines
+}

@@ -1,0 +1,60 @@
+//! The full reasoning for one thing: everything that the round knows of it, in the order in which one would ask.
+
+mod demand;
+mod group;
+mod help;
+mod node;
+mod pod;
+mod room;
+mod standing;
+
+pub use group::group;
+pub use node::node;
+pub use pod::pod;
+
+use headroom_core::machines::machines;
+use headroom_core::membership::Membership;
+use headroom_core::memory::GroupMemory;
+use headroom_core::plan::{Refusal, Subject};
+use headroom_core::policy::Group;
+use headroom_core::snapshot::NodeView;
+use headroom_core::strategy::utilization::Nodes;
+use headroom_core::wake::Wake;
+
+use super::plan::{action, refusal};
+use crate::dump::Round;
+
+/// There is nothing of that name.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}; hint: {hint}")]
+pub struct NotFound {
+    problem: String,
+    hint: String,
+}
+
+/// The nodes of a group, each in the list of what it is good for.
+fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
+    let membership = Membership::of(round.snapshot(), &round.policy);
+    let at = round.policy.groups.iter().position(|known| known.name == group.name);
+    let nodes = at.and_then(|at| membership.nodes.get(at)).map_or(&[][..], Vec::as_slice);
+    let disputed: Vec<NodeView<'_>> = membership.disputed_nodes.iter().map(|(view, _)| *view).collect();
+    let cloud = round.snapshot().group(&group.name);
+    // A dump comes with no memory and the plan is made: what is noted here is of no use to anybody.
+    let (mut memory, mut wake) = (GroupMemory::default(), Wake::new(round.plan.at));
+    Nodes::sort(nodes, &machines(group, cloud, nodes, &disputed, &mut memory, round.plan.at, &mut wake))
+}
+
+/// What is done in a group.
+fn actions_in(round: &Round, group: &str) -> Vec<String> {
+    let actions = round.plan.actions.iter().filter(|planned| &*planned.group == group);
+    actions.map(|planned| action(round, planned)).collect()
+}
+
+/// Refusals about something that `about` accepts.
+fn refusals_about(round: &Round, about: impl Fn(&Subject) -> bool) -> Vec<&Refusal> {
+    round.plan.report.refusals.iter().filter(|refusal| about(&refusal.subject)).collect()
+}
+
+fn shown(refusals: &[&Refusal]) -> Vec<String> {
+    refusals.iter().map(|of| refusal(of)).collect()
+}

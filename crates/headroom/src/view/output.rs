@@ -1,0 +1,131 @@
+//! A plan for programs. docs/output.md describes it; a field that is there stays and keeps its meaning.
+
+use std::collections::BTreeMap;
+
+use headroom_core::plan::{Action, GroupReport, Reason, Subject, Warning, Why};
+use headroom_core::snapshot::{Coverage, Kind};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::assumed::assumed;
+use super::caveats::caveats;
+use crate::dump::Round;
+
+/// The version of this format. It grows when a field goes or changes its meaning.
+const VERSION: u32 = 1;
+
+/// A plan and what it was made from.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Output<'r> {
+    version: u32,
+    at: Timestamp,
+    read: Read<'r>,
+    assumed: Vec<String>,
+    groups: &'r [GroupReport],
+    actions: Vec<ActionOut<'r>>,
+    refusals: Vec<RefusalOut<'r>>,
+    warnings: Vec<WarningOut<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake_at: Option<Timestamp>,
+}
+
+/// What was read.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Read<'r> {
+    files: &'r [String],
+    /// By the API's kinds.
+    objects: &'r BTreeMap<String, u64>,
+    coverage: BTreeMap<Kind, Coverage>,
+    warnings: Vec<ReadWarning<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReadWarning<'r> {
+    file: &'r str,
+    line: usize,
+    column: usize,
+    object: &'r str,
+    problem: &'r str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ActionOut<'r> {
+    group: &'r str,
+    action: &'r Action,
+    reason: &'r Reason,
+    text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    caveats: Vec<&'static str>,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct RefusalOut<'r> {
+    subject: &'r Subject,
+    why: &'r Why,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WarningOut<'r> {
+    warning: &'r Warning,
+    text: String,
+}
+
+impl<'r> Output<'r> {
+    /// The output for `round`.
+    pub fn of(round: &'r Round) -> Self {
+        let plan = &round.plan;
+        let snapshot = round.snapshot();
+        let actions = plan.actions.iter().map(|planned| ActionOut {
+            group: &planned.group,
+            action: &planned.action,
+            reason: &planned.reason,
+            text: format!("{} because {}", planned.action, planned.reason),
+            caveats: caveats(&planned.action, snapshot),
+            dry_run: planned.dry_run,
+        });
+        let refusals = plan.report.refusals.iter().map(|refusal| RefusalOut {
+            subject: &refusal.subject,
+            why: &refusal.why,
+            text: refusal.to_string(),
+            hint: refusal.why.hint(),
+        });
+        let warnings = plan.report.warnings.iter().map(|warning| WarningOut { warning, text: warning.to_string() });
+        Output {
+            version: VERSION,
+            at: plan.at,
+            read: Read::of(round),
+            assumed: assumed(round),
+            groups: &plan.report.groups,
+            actions: actions.collect(),
+            refusals: refusals.collect(),
+            warnings: warnings.collect(),
+            wake_at: plan.wake_at,
+        }
+    }
+}
+
+impl<'r> Read<'r> {
+    fn of(round: &'r Round) -> Self {
+        let dump = &round.dump;
+        let warnings = dump.warnings.iter().map(|warning| ReadWarning {
+            file: &warning.place.file,
+            line: warning.place.line,
+            column: warning.place.column,
+            object: &warning.object,
+            problem: &warning.problem,
+        });
+        Read {
+            files: &dump.files,
+            objects: &dump.counts,
+            coverage: Kind::ALL.into_iter().map(|kind| (kind, round.snapshot().coverage(kind))).collect(),
+            warnings: warnings.collect(),
+        }
+    }
+}

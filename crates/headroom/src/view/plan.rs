@@ -1,0 +1,143 @@
+//! A plan as text.
+
+use headroom_core::plan::{Action, GroupReport, Planned, Refusal, Resource};
+
+use super::assumed::assumed;
+use super::columns::{columns, row};
+use super::words::count;
+use super::{TITLE, caveats, section, with_hint};
+use crate::dump::{Apart, Round};
+
+/// What the round saw, a table of its groups, the actions in order, and what was refused. `wide` adds columns.
+pub fn plan(round: &Round, wide: bool) -> String {
+    let report = &round.plan.report;
+    let mut text = format!("{}\n\n", seen(round));
+    if report.groups.is_empty() {
+        text.push_str("No group.\n\n");
+    } else {
+        text.push_str(&table(round, wide));
+    }
+    let actions: Vec<String> = round
+        .plan
+        .actions
+        .iter()
+        .enumerate()
+        .map(|(at, planned)| format!("{}. {}", at + 1, action(round, planned)))
+        .collect();
+    if actions.is_empty() {
+        text.push_str("Nothing to do.\n\n");
+    }
+    text.push_str(&section("Actions", &actions));
+    let refusals: Vec<String> = report.refusals.iter().map(refusal).collect();
+    text.push_str(&section("Refused", &refusals));
+    let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+    let misread = round.dump.warnings.iter().map(ToString::to_string);
+    text.push_str(&section("Warnings", &warnings.into_iter().chain(misread).collect::<Vec<_>>()));
+    let assumed: Vec<String> = assumed(round).iter().map(|line| hinted(line)).collect();
+    text.push_str(&section("Assumed", &assumed));
+    // Every part ends in an empty line, which the last does not need.
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// `web  2 -> 8 (+6)`: the size now and after the plan, and how many nodes are marked or no longer marked.
+pub(super) fn size(round: &Round, group: &GroupReport) -> String {
+    let (size, planned) = (i64::from(group.size), i64::from(group.planned));
+    let mut text = size.to_string();
+    if planned != size {
+        text += &format!(" -> {planned} ({:+})", planned - size);
+    }
+    let actions = || round.plan.actions.iter().filter(|planned| planned.group == group.name);
+    let marks = actions().filter(|planned| matches!(planned.action, Action::Taint { .. })).count();
+    let unmarks = actions().filter(|planned| matches!(planned.action, Action::Untaint { .. })).count();
+    if marks > 0 {
+        text += &format!(", marks {marks}");
+    }
+    if unmarks > 0 {
+        text += &format!(", unmarks {unmarks}");
+    }
+    text
+}
+
+/// One action on one line: what, why, and what could not be judged.
+pub(super) fn action(round: &Round, planned: &Planned) -> String {
+    let Planned { group, action, reason, .. } = planned;
+    let caveats = caveats::caveats(action, round.snapshot());
+    // If the whole policy is a dry run, that is said once.
+    let dry_run = if planned.dry_run && !round.policy.dry_run { " (dry run)" } else { "" };
+    let line = format!("{group}: {action}{dry_run} because {reason}");
+    if caveats.is_empty() {
+        return line;
+    }
+    with_hint(format!("{line}; {}", caveats.join("; ")), Some(caveats::HINT.to_owned()))
+}
+
+/// One refusal on one line.
+pub(super) fn refusal(refusal: &Refusal) -> String {
+    with_hint(refusal.to_string(), refusal.why.hint())
+}
+
+/// A line that may end in a hint.
+fn hinted(line: &str) -> String {
+    match line.split_once("; hint: ") {
+        Some((text, hint)) => with_hint(text.to_owned(), Some(hint.to_owned())),
+        None => line.to_owned(),
+    }
+}
+
+fn seen(round: &Round) -> String {
+    let snapshot = round.snapshot();
+    // These were taken out of the snapshot.
+    let apart = round.assumed.made_up.iter().flat_map(|apart| apart.values());
+    let apart = apart.filter(|apart| **apart != Apart::Unclear).count();
+    let files = round.dump.files.iter().map(|file| if file == "-" { "standard input" } else { file });
+    let files = files.collect::<Vec<_>>().join(", ");
+    format!("{}, {} in {files}", count(snapshot.node_count() + apart, "node"), count(snapshot.pod_count(), "pod"))
+}
+
+fn table(round: &Round, wide: bool) -> String {
+    let mut head = row(["GROUP", "SIZE", "CPU", "MEMORY", "PODS", "LIMITS"]);
+    if wide {
+        head.extend(row([
+            "WANTS", "SERVING", "COMING", "MARKED", "FORCED", "CORDONED", "LOST", "DISPUTED", "STRATEGY",
+        ]));
+    }
+    let mut rows = vec![head];
+    for group in &round.plan.report.groups {
+        let mut cells = vec![
+            group.name.to_string(),
+            size(round, group),
+            usage(group, &Resource::Cpu),
+            usage(group, &Resource::Memory),
+            group.pods.to_string(),
+            limits(group),
+        ];
+        if wide {
+            let nodes = group.nodes;
+            cells.push(format!("{:+}", group.wanted));
+            let counts = [nodes.in_service, nodes.upcoming, nodes.tainted, nodes.force_tainted];
+            cells.extend(counts.map(|count| count.to_string()));
+            cells.extend([nodes.cordoned, nodes.never_came, nodes.disputed].map(|count| count.to_string()));
+            cells.push(group.strategy.to_owned());
+        }
+        rows.push(cells);
+    }
+    let mut lines = columns(&rows);
+    lines[0] = format!("{TITLE}{}{TITLE:#}", lines[0]);
+    format!("{}\n\n", lines.join("\n"))
+}
+
+/// `62.5% (5 of 8)`
+fn usage(group: &GroupReport, resource: &Resource) -> String {
+    let Some(usage) = group.usage.iter().find(|usage| usage.resource == *resource) else { return "-".to_owned() };
+    let of = format!("{} of {}", resource.amount(usage.requests), resource.amount(usage.capacity));
+    usage.percent.map_or_else(|| of.clone(), |percent| format!("{percent}% ({of})"))
+}
+
+fn limits(group: &GroupReport) -> String {
+    match (group.min, group.max) {
+        (Some(min), Some(max)) => format!("{min}..{max}"),
+        _ => "-".to_owned(),
+    }
+}
