@@ -37,6 +37,8 @@ pub struct Dump {
     pub builder: Builder,
     /// What was skipped or read in another way than it was written.
     pub warnings: Vec<Warning>,
+    /// How many nodes and pods could not be understood: each has a warning.
+    pub skipped: u64,
     /// How many objects of each kind there were, by the name that the API gives the kind.
     pub counts: BTreeMap<String, u64>,
     /// The latest instant that the objects mention: about when the dump was taken.

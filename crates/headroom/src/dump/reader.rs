@@ -23,6 +23,7 @@ pub struct Reader {
     seen: Seen,
     counts: BTreeMap<String, u64>,
     warnings: Vec<Warning>,
+    skipped: u64,
     newest: Option<Timestamp>,
 }
 
@@ -64,8 +65,8 @@ impl Reader {
         for (kind, coverage) in self.seen.coverage() {
             self.builder.apply(Change::Coverage(kind, coverage));
         }
-        let Reader { files, builder, counts, warnings, newest, .. } = self;
-        Ok(Dump { files, builder, warnings, counts, newest })
+        let Reader { files, builder, counts, warnings, skipped, newest, .. } = self;
+        Ok(Dump { files, builder, warnings, skipped, counts, newest })
     }
 }
 
@@ -118,6 +119,7 @@ impl<'r> Sink<'r> {
         };
         if let Err(Fault { offset, problem }) = taken {
             self.reader.seen.skipped(kind);
+            self.reader.skipped += 1;
             let object = item.read().map_or_else(|_| kind.to_owned(), |header: Header<'_>| header.object(kind));
             self.warn(item, offset, object, format!("skipped: {problem}"));
         }

@@ -14,7 +14,16 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
     let mut lines = vec![time(round)];
     lines.push("timers of rounds before this one (cool-downs, steps) have run out".to_owned());
     lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
+    let skipped = round.dump.skipped;
+    if skipped > 0 {
+        let what = if skipped == 1 { "node or pod" } else { "nodes or pods" };
+        lines.push(format!("there is more than was read: {skipped} {what} could not be understood (see the warnings)"));
+    }
     match &round.assumed.made_up {
+        Some(apart) if round.policy.groups.is_empty() => {
+            lines.push("no configuration, and no node to make a group of".to_owned());
+            lines.extend(left_out(apart));
+        }
         Some(apart) => {
             lines.extend(made_up_groups(round));
             lines.extend(left_out(apart));

@@ -115,7 +115,7 @@ fn table(round: &Round, wide: bool) -> String {
         ];
         if wide {
             let nodes = group.nodes;
-            cells.push(format!("{:+}", group.wanted));
+            cells.push(if group.wanted == 0 { "0".to_owned() } else { format!("{:+}", group.wanted) });
             let counts = [nodes.in_service, nodes.upcoming, nodes.tainted, nodes.force_tainted];
             cells.extend(counts.map(|count| count.to_string()));
             cells.extend([nodes.cordoned, nodes.never_came, nodes.disputed].map(|count| count.to_string()));

@@ -1,15 +1,16 @@
 //! One group: what it has, what is asked of it, what it wants and what holds it back.
 
-use headroom_core::plan::{GroupReport, Resource, Subject};
+use headroom_core::membership::groups_of_node;
+use headroom_core::plan::{GroupReport, Refusal, Resource, Subject, Why};
 use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::NodeView;
 
 use super::demand::demand;
-use super::{NotFound, actions_in, refusals_about, shown, sorted_nodes};
+use super::{NotFound, actions_in, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
-use crate::view::plan::size;
+use crate::view::plan::{refusal, size};
 use crate::view::words::{amounts, count, duration, names, share};
 use crate::view::{TITLE, section};
 
@@ -25,8 +26,6 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
         return Err(NotFound { problem: format!("there is no group {name}"), hint });
     };
     let Strategy::Utilization(settings) = &group.strategy;
-    let about_it =
-        |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(group.name.clone());
     let mut found = found(report);
     found.extend(actions_in(round, name));
     let mut text = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));
@@ -34,10 +33,29 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
     text += &section("Nodes", &nodes(round, group));
     text += &section("Demand", &demand(round, group));
     text += &section("This round", &found);
-    text += &section("Held back", &shown(&refusals_about(round, about_it)));
+    text += &section("Held back", &held_back(round, group));
     text += &section("Timers after it", &timers(round, group, settings));
     text.truncate(text.trim_end().len());
     Ok(text + "\n")
+}
+
+/// What was refused to the group, about its nodes, and about pods for which it was considered.
+fn held_back(round: &Round, group: &Group) -> Vec<String> {
+    let name = &group.name;
+    let is_own = |node: &str| {
+        let view = round.snapshot().node(node);
+        let groups = view.map(|view| groups_of_node(&round.policy, view.node)).unwrap_or_default();
+        groups.iter().filter_map(|at| round.policy.groups.get(*at)).any(|group| group.name == *name)
+    };
+    let about_it = |refusal: &&Refusal| match (&refusal.subject, &refusal.why) {
+        (Subject::Cluster, _) => true,
+        (Subject::Group(group), _) => group == name,
+        (Subject::Node(node), _) => is_own(node),
+        (Subject::Pods { .. }, Why::LargerThanNode { group, .. }) => group == name,
+        (Subject::Pods { .. }, Why::SeveralGroups { groups }) => groups.contains(name),
+        (Subject::Pods { .. }, _) => false,
+    };
+    round.plan.report.refusals.iter().filter(about_it).map(refusal).collect()
 }
 
 /// What a group's nodes have in common.
@@ -117,13 +135,20 @@ fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
 /// What the round saw and wanted, before limits and brakes.
 fn found(report: &GroupReport) -> Vec<String> {
     let mut lines: Vec<String> = report.usage.iter().map(|usage| usage.to_string()).collect();
-    let nodes = count(report.wanted.unsigned_abs(), "node");
-    lines.push(match report.wanted {
-        0 => "wants no other size".to_owned(),
-        1.. => format!("wants {nodes} more"),
-        _ => format!("wants to mark {nodes} for removal"),
-    });
+    lines.push(wish(report));
     lines
+}
+
+/// What size a group wants.
+pub(super) fn wish(report: &GroupReport) -> String {
+    let nodes = report.wanted.unsigned_abs();
+    match report.wanted {
+        // Without a look at its usage a group has no wish.
+        _ if report.usage.is_empty() => "is not judged".to_owned(),
+        0 => "wants no other size".to_owned(),
+        1.. => format!("wants {}", count(nodes, "more node")),
+        _ => format!("wants to mark {} for removal", count(nodes, "node")),
+    }
 }
 
 fn timers(round: &Round, group: &Group, settings: &Utilization) -> Vec<String> {
@@ -141,9 +166,6 @@ fn timers(round: &Round, group: &Group, settings: &Utilization) -> Vec<String> {
     }
     if let Some(learnt) = &memory.learnt {
         lines.push(format!("a new node is taken to offer {}", amounts(&learnt.allocatable)));
-    }
-    if let Some(at) = round.plan.wake_at {
-        lines.push(format!("without a change of the cluster, nothing else happens before {at}"));
     }
     lines
 }

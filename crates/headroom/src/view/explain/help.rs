@@ -3,6 +3,7 @@
 use headroom_core::plan::{Action, Subject};
 use headroom_core::policy::{Group, Strategy};
 use headroom_core::snapshot::{PodView, Readiness};
+use headroom_core::strategy::utilization::{Shortage, shortage};
 
 use super::pod::is_like;
 use super::room::Room;
@@ -45,6 +46,11 @@ fn in_group(round: &Round, pod: &PodView<'_>, group: &Group) -> Vec<String> {
         })
         .map(|planned| planned.action.to_string())
         .collect();
+    if let Some(Shortage { resource, needs, free }) = too_small(round, pod, name) {
+        let (needs, offers) = (resource.amount(needs.into()), resource.amount(free.into()));
+        lines.push(format!("larger machines: it needs {needs} {resource}, a new node of {name} offers {offers}"));
+        return lines;
+    }
     if !growth.is_empty() {
         lines.push(format!("this plan: {} of {name}", growth.join(", ")));
         return lines;
@@ -60,4 +66,11 @@ fn in_group(round: &Round, pod: &PodView<'_>, group: &Group) -> Vec<String> {
         }
     }
     lines
+}
+
+/// What a new node of the group would be short of for the pod.
+fn too_small(round: &Round, pod: &PodView<'_>, group: &str) -> Option<Shortage> {
+    let learnt = round.memory.group(group).learnt?;
+    let offers = learnt.allocatable.saturating_sub(&learnt.daemon_sets);
+    shortage(&pod.spec.requests, &offers, learnt.allocatable.pods > 0)
 }

@@ -1,7 +1,5 @@
 //! One node: which group it is in, and why it is kept or removed.
 
-use std::cmp::Ordering;
-
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::{Action, Reason, Resource, Subject};
 use headroom_core::policy::Group;
@@ -9,7 +7,7 @@ use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::{NodeView, PodKind, PodView, Readiness};
 use headroom_core::strategy::utilization::{oldest_first, tainted_at};
 
-use super::group::selection;
+use super::group::{selection, wish};
 use super::{NotFound, refusals_about, shown, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
@@ -146,11 +144,8 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     }
     let Some(report) = round.plan.report.group(&group.name) else { return Vec::new() };
     let name = &group.name;
-    let mut lines = match report.wanted.cmp(&0) {
-        Ordering::Greater => vec![format!("kept: {name} wants {} more", count(report.wanted.unsigned_abs(), "node"))],
-        Ordering::Equal => vec![format!("kept: {name} wants no other size")],
-        Ordering::Less => turn(round, group, view),
-    };
+    let mut lines =
+        if report.wanted < 0 { turn(round, group, view) } else { vec![format!("kept: {name} {}", wish(report))] };
     let about = |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(name.clone());
     lines.extend(shown(&refusals_about(round, about)));
     lines

@@ -41,7 +41,7 @@ fn running<'r>(pod: &PodView<'_>, runs_in: Option<&'r Group>, asked: Vec<&'r Gro
     let asked: Vec<&Group> = asked.into_iter().filter(|group| !counting_where_they_run(group)).collect();
     match (asked.as_slice(), runs_in) {
         ([], Some(group)) => {
-            (Vec::new(), format!("it runs on a node of {} without asking for it: it keeps that node", group.name))
+            (Vec::new(), format!("it runs on a node of {} without asking for it, and keeps that node", group.name))
         }
         ([], None) => (Vec::new(), "it asks for no group, and its node is in none".to_owned()),
         ([only], _) => (vec![*only], asks_because(pod.spec, only)),
