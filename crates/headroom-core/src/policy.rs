@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::quantity::Money;
 use crate::snapshot::{Effect, Labels, Node, Template};
@@ -133,9 +134,8 @@ impl Strategy {
     }
 }
 
-/// A percentage in hundredths of a percent, so that 62.5 % is exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+/// A percentage in hundredths of a percent, so that 62.5 % is exact. It serialises as the number that it prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent(pub u32);
 
 impl Percent {
@@ -154,6 +154,26 @@ impl std::fmt::Display for Percent {
             (_, 0) => write!(f, "{whole}.{}", rest / 10),
             _ => write!(f, "{whole}.{rest:02}"),
         }
+    }
+}
+
+impl Serialize for Percent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_multiple_of(100) {
+            serializer.serialize_u32(self.0 / 100)
+        } else {
+            serializer.serialize_f64(f64::from(self.0) / 100.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Percent {
+    /// The nearest hundredth, so that what was serialised comes back as it was.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hundredths = (f64::deserialize(deserializer)? * 100.0).round();
+        // `as` saturates, and the comparison finds what it cut.
+        let percent = hundredths as u32;
+        if f64::from(percent) == hundredths { Ok(Percent(percent)) } else { Err(D::Error::custom("no percentage")) }
     }
 }
 
@@ -261,5 +281,21 @@ impl Default for Unhealthy {
     /// A node gets as long as a machine gets to boot; half of the newest nodes failing is no accident.
     fn default() -> Self {
         Unhealthy { grace: SignedDuration::from_mins(15), newest: Percent::whole(100), max: Percent::whole(50) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Percent;
+
+    #[test]
+    fn percentages_are_written_as_numbers_and_read_back() {
+        let all = [0, 1, 99, 100, 6_250, 7_000, 11_033, u32::MAX];
+        let text = serde_json::to_string(&all.map(Percent)).unwrap();
+        assert_eq!(text, "[0,0.01,0.99,1,62.5,70,110.33,42949672.95]");
+        assert_eq!(serde_json::from_str::<[Percent; 8]>(&text).unwrap(), all.map(Percent));
+        for wrong in ["-1", "1e12", "\"70\"", "null"] {
+            assert!(serde_json::from_str::<Percent>(wrong).is_err(), "{wrong}");
+        }
     }
 }

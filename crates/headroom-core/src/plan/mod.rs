@@ -51,7 +51,7 @@ pub struct Planned {
 
 /// One thing to do. Sizes are absolute, so that doing it twice is doing it once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Action {
     /// Take a removal taint off, so that the node takes pods again.
     Untaint {

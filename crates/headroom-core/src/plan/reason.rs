@@ -85,7 +85,7 @@ impl fmt::Display for Usage {
 
 /// Why an action is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Reason {
     /// Fewer nodes than the minimum.
     BelowMin {

@@ -12,7 +12,7 @@ use crate::snapshot::{Coverage, Kind};
 
 /// What a refusal is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Subject {
     /// The whole cluster.
     Cluster,
@@ -71,7 +71,7 @@ impl fmt::Display for Refusal {
 
 /// Why something is not done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Why {
     /// The group's mode is `off`.
     ModeOff,

@@ -10,7 +10,7 @@ use crate::quantity::Ratio;
 
 /// Something that weakens a decision without stopping it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Warning {
     /// The nodes of a group differ in size.
     MixedSizes {
