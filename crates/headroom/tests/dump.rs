@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
-use headroom::dump::{self, Dump, Reader};
+use headroom::dump::{self, Dump, Reader, Round};
+use headroom::view;
 use headroom_core::quantity::{Bytes, MilliCpu, Resources};
 use headroom_core::snapshot::{Coverage, Kind, Node, PodView, Readiness};
 use proptest::prelude::*;
@@ -125,7 +126,10 @@ proptest! {
         let start = text.floor_char_boundary(at.index(text.len()));
         let end = text.ceil_char_boundary((start + cut).min(text.len()));
         let damaged = format!("{}{by}{}", &text[..start], &text[end..]);
-        let _ = Reader::default().read("f", &damaged);
+        let mut reader = Reader::default();
+        if let Ok(dump) = reader.read("f", &damaged).and_then(|()| reader.finish()) {
+            plan_and_explain(dump);
+        }
     }
 
     /// However much of its end is lost: a list of kubectl is never taken for a shorter one.
@@ -137,6 +141,24 @@ proptest! {
         let mut reader = Reader::default();
         let read = reader.read("f", cut).and_then(|()| reader.finish());
         prop_assert!(read.is_err(), "{:?}", &cut[cut.len().saturating_sub(60)..]);
+    }
+}
+
+/// All that can be said about a dump.
+fn plan_and_explain(dump: Dump) {
+    let round = Round::of(dump, None, None);
+    let json = serde_json::to_string(&view::Output::of(&round)).unwrap();
+    assert!(json.starts_with("{\"version\":1,") && !view::plan(&round, true).is_empty());
+    for group in &round.policy.groups {
+        view::explain::group(&round, &group.name).unwrap();
+    }
+    let nodes: Vec<_> = round.snapshot().nodes().collect();
+    for view in &nodes {
+        view::explain::node(&round, &view.node.name).unwrap();
+    }
+    let waiting = round.snapshot().classes().flat_map(|class| class.pending_pods());
+    for pod in nodes.iter().flat_map(|view| view.pods()).chain(waiting) {
+        view::explain::pod(&round, &format!("{}/{}", pod.spec.namespace, pod.name)).unwrap();
     }
 }
 
