@@ -1,4 +1,4 @@
-//! Escalator's rules of membership (`spec/escalator.md` 2.2), from Kubernetes objects to groups.
+//! Escalator's rules of membership, from Kubernetes objects to groups.
 
 use headroom_core::membership::{groups_of_node, groups_of_pod};
 use headroom_core::policy::{CountPods, Group, Policy, Selection, Strategy, Utilization};
