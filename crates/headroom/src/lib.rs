@@ -6,4 +6,9 @@ pub mod cli;
 pub mod config;
 pub mod dump;
 pub mod migrate;
+<<<<<<< HEAD
 pub mod view;
+=======
+pub mod record;
+pub mod scenario;
+>>>>>>> 79d1332 (wip: scenario files, recordings, simulate and replay)
