@@ -6,9 +6,7 @@ pub mod cli;
 pub mod config;
 pub mod dump;
 pub mod migrate;
-<<<<<<< HEAD
-pub mod view;
-=======
 pub mod record;
 pub mod scenario;
->>>>>>> 79d1332 (wip: scenario files, recordings, simulate and replay)
+pub mod view;
+

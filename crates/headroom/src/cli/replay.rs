@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde_json::Value as Json;
 
+use super::stdout;
 use crate::record::{Difference, Replayed, replay};
 
 /// Arguments of `headroom replay`.
@@ -23,11 +24,11 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let file = File::open(&args.file).with_context(|| format!("cannot open {name}"))?;
     match replay(BufReader::new(file)).with_context(|| name.clone())? {
         Replayed::Same { rounds } => {
-            super::print(&format!("{rounds} rounds, all decided as recorded\n"))?;
+            stdout::print(&format!("{rounds} rounds, all decided as recorded\n"))?;
             Ok(ExitCode::SUCCESS)
         }
         Replayed::Differs(difference) => {
-            super::print(&describe(&name, &difference))?;
+            stdout::print(&describe(&name, &difference))?;
             Ok(ExitCode::from(1))
         }
     }

@@ -1,7 +1,5 @@
 //! `headroom simulate`: play a simulated cluster and say what came of it.
 
-mod summary;
-
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -12,8 +10,10 @@ use clap::ValueEnum;
 use headroom_sim::{Scenario, Simulation};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::stdout;
 use crate::record::Recorder;
 use crate::scenario::{self, trace};
+use crate::view;
 
 /// Arguments of `headroom simulate`.
 #[derive(Debug, clap::Args)]
@@ -56,8 +56,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let simulation = play(&scenario, args.record.as_ref())?;
     let summary = simulation.summary();
     match args.output {
-        Output::Text => super::print(&summary::text(&summary))?,
-        Output::Json => super::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
+        Output::Text => stdout::print(&view::summary(&summary))?,
+        Output::Json => stdout::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
     }
     Ok(ExitCode::SUCCESS)
 }

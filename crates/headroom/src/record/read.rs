@@ -33,7 +33,9 @@ pub enum RecordingError {
     )]
     Header(serde_json::Error),
     /// The format is another one.
-    #[error("line 1: this recording has format {found}, and this program reads format {VERSION}; hint: replay it with headroom {program}")]
+    #[error(
+        "line 1: this recording has format {found}, and this program reads format {VERSION}; hint: replay it with headroom {program}"
+    )]
     Version {
         /// Its format.
         found: u32,

@@ -59,7 +59,8 @@ pub fn replay(input: impl BufRead) -> Result<Replayed, RecordingError> {
         let before = recorded.memory.or(memory.take()).ok_or(RecordingError::NoMemory { line })?;
         let (plan, after) = decide(builder.snapshot(), &header.policy, &before, at);
         // By way of text, since a number may be larger than a JSON value holds when it is made directly.
-        let decided: Json = serde_json::to_string(&plan).and_then(|text| serde_json::from_str(&text)).map_err(damaged)?;
+        let decided: Json =
+            serde_json::to_string(&plan).and_then(|text| serde_json::from_str(&text)).map_err(damaged)?;
         if let Some((path, was, is)) = first_difference(&recorded.plan, &decided) {
             let (recorded, decided) = (was.cloned(), is.cloned());
             let program = header.headroom;

@@ -1,6 +1,7 @@
 //! Scenario files: one YAML file that becomes a [`Scenario`] of the simulator.
 
 mod file;
+pub mod trace;
 
 use std::path::Path;
 

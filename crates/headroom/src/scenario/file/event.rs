@@ -21,8 +21,7 @@ pub(super) struct Draft {
 }
 
 /// What an event can be.
-const HAPPENINGS: [&str; 8] =
-    ["stockOut", "notReady", "break", "cordon", "taint", "noDelete", "limits", "target"];
+const HAPPENINGS: [&str; 8] = ["stockOut", "notReady", "break", "cordon", "taint", "noDelete", "limits", "target"];
 
 pub(super) fn event() -> Kind<Draft> {
     let start =
@@ -31,12 +30,22 @@ pub(super) fn event() -> Kind<Draft> {
                are struck, these are its oldest.";
     let record = Record::new("events[]", doc, start)
         .required("at", when(), |event: &mut Draft| &mut event.at, "When it begins; a time of day is every day.")
-        .field("for", duration(SECOND).optional(), |event| &mut event.lasts, "After this it is undone. Left out: never.");
+        .field(
+            "for",
+            duration(SECOND).optional(),
+            |event| &mut event.lasts,
+            "After this it is undone. Left out: never.",
+        );
     let happens: fn(&mut Draft) -> &mut Option<Mishap> = |event| &mut event.happens;
     record
         .field("stockOut", stock_out().optional(), happens, "The cloud has no more machines of a kind.")
         .field("notReady", nodes("events[].notReady", not_ready).optional(), happens, "Nodes turn NotReady.")
-        .field("break", nodes("events[].break", broken).optional(), happens, "Machines are gone, with nodes and pods; the cloud replaces them. Never undone.")
+        .field(
+            "break",
+            nodes("events[].break", broken).optional(),
+            happens,
+            "Machines are gone, with nodes and pods; the cloud replaces them. Never undone.",
+        )
         .field("cordon", nodes("events[].cordon", cordoned).optional(), happens, "Somebody cordons nodes.")
         .field("taint", tainted().optional(), happens, "Somebody taints nodes.")
         .field("noDelete", no_delete().optional(), happens, "Somebody asks by annotation that nodes are not removed.")
@@ -99,9 +108,12 @@ fn nodes(path: &'static str, happens: fn(Nodes) -> Mishap) -> Kind<Mishap> {
 }
 
 fn node_fields<T: AsMut<Nodes> + 'static>(record: Record<T>) -> Record<T> {
-    record
-        .required("group", text(), |t| &mut t.as_mut().group, "The group.")
-        .field("nodes", count(1), |t| &mut t.as_mut().nodes, "How many.")
+    record.required("group", text(), |t| &mut t.as_mut().group, "The group.").field(
+        "nodes",
+        count(1),
+        |t| &mut t.as_mut().nodes,
+        "How many.",
+    )
 }
 
 impl AsMut<Nodes> for Nodes {

@@ -8,9 +8,7 @@ use headroom_sim::scenario::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
 use jiff::SignedDuration;
 
 use super::time::{Points, schedule, span};
-use crate::config::kind::{
-    Kind, bytes, count, cpu, dollars, flag, labels, list, map, percent, pieces, text, words,
-};
+use crate::config::kind::{Kind, bytes, count, cpu, dollars, flag, labels, list, map, percent, pieces, text, words};
 use crate::config::problem::Problem;
 use crate::config::record::{Places, Record};
 

@@ -86,7 +86,8 @@ impl File {
             .collect();
         let machines = |(name, machines): (Arc<str>, Machines)| {
             let node_type = node_types.get(&machines.node_type).cloned().unwrap_or_default();
-            let selected = groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
+            let selected =
+                groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
             let labels = machines.group.labels.iter().chain(selected).collect();
             NodeGroup { name, node_type, labels, ..machines.group }
         };

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{
-    Expression, Labels, NodeTerm, Operator, PodKind, PodSpec, SharedSpec, Toleration,
-};
+use headroom_core::snapshot::{Expression, Labels, NodeTerm, Operator, PodKind, PodSpec, SharedSpec, Toleration};
 use headroom_sim::scenario::{Burst, DaemonSet, Demand, Shape, Span, When, Workload};
 use jiff::SignedDuration;
 
@@ -57,22 +55,27 @@ pub(super) fn workload() -> Kind<Draft> {
             |w: &mut Draft| &mut w.replicas,
             "So many at any time, as a Deployment keeps them.",
         )
-        .field(
-            "arrivalsPerHour",
-            schedule().optional(),
-            |w| &mut w.arrivals,
-            "So many in an hour, at random instants.",
-        )
+        .field("arrivalsPerHour", schedule().optional(), |w| &mut w.arrivals, "So many in an hour, at random instants.")
         .field("bursts", list(burst()).optional(), |w| &mut w.bursts, "Many at once.")
-        .field("ramp", flag(), |w| &mut w.ramp, "Numbers move evenly from one time of day to the next, instead of at once.")
-        .field("runsFor", span().optional(), |w| &mut w.runs_for, "How long a pod runs once it has a node. Left out: to the end.")
-        .field("sizes", list(size()).optional(), |w| &mut w.sizes, "Instead of `requests`: sizes of which each pod gets one at random.")
         .field(
-            "owned",
+            "ramp",
             flag(),
-            |w| &mut w.owned,
-            "Whether a controller makes a pod again that is lost with its node.",
-        );
+            |w| &mut w.ramp,
+            "Numbers move evenly from one time of day to the next, instead of at once.",
+        )
+        .field(
+            "runsFor",
+            span().optional(),
+            |w| &mut w.runs_for,
+            "How long a pod runs once it has a node. Left out: to the end.",
+        )
+        .field(
+            "sizes",
+            list(size()).optional(),
+            |w| &mut w.sizes,
+            "Instead of `requests`: sizes of which each pod gets one at random.",
+        )
+        .field("owned", flag(), |w| &mut w.owned, "Whether a controller makes a pod again that is lost with its node.");
     pod_fields(record)
         .check(&["replicas", "arrivalsPerHour", "bursts"], one_demand)
         .check(&["requests", "sizes"], |w, at, problems| {
@@ -217,7 +220,12 @@ fn expression() -> Kind<Expression> {
     Record::new("nodeAffinity[][]", "One requirement on a label of the node.", start)
         .required("key", text().map(|key| key.as_ref().into()), |e: &mut Expression| &mut e.key, "The label.")
         .required("operator", operators, |e| &mut e.operator, "What must hold.")
-        .field("values", list(text().map(|value| value.as_ref().into())), |e| &mut e.values, "What it is compared with.")
+        .field(
+            "values",
+            list(text().map(|value| value.as_ref().into())),
+            |e| &mut e.values,
+            "What it is compared with.",
+        )
         .kind()
 }
 

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
 use headroom_core::quantity::Ratio;
 use headroom_sim::{Nodes, Summary};
 use jiff::{SignedDuration, Timestamp};
 
+use super::columns::{columns, row};
 use crate::config::duration;
 
 /// The summary as text: groups, pods, what was done, and a chart.
-pub(super) fn text(summary: &Summary) -> String {
+pub fn summary(summary: &Summary) -> String {
     let Summary { start, end, seed, rounds, pods, scaling, chart, .. } = summary;
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {
@@ -24,7 +24,7 @@ pub(super) fn text(summary: &Summary) -> String {
         grouped(rounds.decided),
         grouped(rounds.skipped)
     ));
-    line(format_args!("{}\n", groups(summary)));
+    line(format_args!("{}\n", groups(summary).join("\n")));
     line(format_args!(
         "pods     {} came, {} got a node, {} never ran, {} lost theirs",
         grouped(pods.arrived),
@@ -53,26 +53,16 @@ pub(super) fn text(summary: &Summary) -> String {
     text
 }
 
-fn groups(summary: &Summary) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(["group", "nodes", "node-hours", "cost", "cpu", "memory"]);
-    for group in &summary.groups {
-        table.add_row(row(&group.name, &group.nodes));
-    }
-    table.add_row(row("total", &summary.total));
-    for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if at > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+fn groups(summary: &Summary) -> Vec<String> {
+    let mut rows = vec![row(["GROUP", "NODES", "NODE-HOURS", "COST", "CPU", "MEMORY"])];
+    rows.extend(summary.groups.iter().map(|group| nodes(&group.name, &group.nodes)));
+    rows.push(nodes("total", &summary.total));
+    columns(&rows)
 }
 
-fn row(name: &str, nodes: &Nodes) -> [String; 6] {
+fn nodes(name: &str, nodes: &Nodes) -> Vec<String> {
     let percent = |share: Option<Ratio>| share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
-    [
+    vec![
         name.to_owned(),
         format!("{}..{}", nodes.fewest, nodes.most),
         nodes.node_hours.to_string(),
