@@ -6,4 +6,7 @@ pub mod cli;
 pub mod config;
 pub mod dump;
 pub mod migrate;
+pub mod record;
+pub mod scenario;
 pub mod view;
+

@@ -9,6 +9,8 @@ mod failure;
 mod input;
 mod migrate;
 mod plan;
+mod replay;
+mod simulate;
 mod stdout;
 
 use std::io::{self, Write};
@@ -34,6 +36,10 @@ enum Command {
     Config(config::Args),
     /// Turn the configuration of another autoscaler into headroom.yaml.
     Migrate(migrate::Args),
+    /// Decide every round of a recording again; the exit code is 1 if one comes out otherwise.
+    Replay(replay::Args),
+    /// Play a simulated cluster in simulated time, and say what came of it.
+    Simulate(simulate::Args),
 }
 
 /// Runs the program with the arguments of its process.
@@ -43,6 +49,8 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args),
         Command::Config(args) => config::run(args),
         Command::Migrate(args) => migrate::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::Simulate(args) => simulate::run(args),
     };
     result.unwrap_or_else(|error| {
         failure::print(&error);

@@ -127,6 +127,18 @@ pub(crate) fn text() -> Kind<Arc<str>> {
     scalar(Shape::Text, parse, |value| json!(value))
 }
 
+/// Text of a certain form, with a regular expression for it. `parse` says what to do about text of another form; `show`
+/// writes a default.
+pub(crate) fn written<V: 'static>(
+    expected: &'static str,
+    pattern: &'static str,
+    parse: impl Fn(&str) -> Result<V, String> + 'static,
+    show: impl Fn(&V) -> String + 'static,
+) -> Kind<V> {
+    let parse = move |scalar: &Scalar| parse(&scalar.text).map_err(Complaint::unexpected);
+    scalar(Shape::Written { expected, pattern }, parse, move |value| json!(show(value)))
+}
+
 const AMOUNT: &str = "write what `kubectl get node -o yaml` shows for such a machine";
 
 /// Cpu in milli, more than none.
@@ -142,6 +154,27 @@ pub(crate) fn bytes() -> Kind<i64> {
 /// Pieces of something, more than none.
 pub(crate) fn pieces() -> Kind<i64> {
     quantity("8", |text| parse_units(text, Round::Down))
+}
+
+/// Cpu in milli that a pod asks for.
+pub(crate) fn requested_cpu() -> Kind<i64> {
+    request("500m", |text| parse_milli(text, Round::Up))
+}
+
+/// Bytes or pieces that a pod asks for.
+pub(crate) fn requested() -> Kind<i64> {
+    request("512Mi", |text| parse_units(text, Round::Up))
+}
+
+fn request(example: &'static str, parse: fn(&str) -> Result<Parsed, QuantityError>) -> Kind<i64> {
+    const REQUEST: &str = "write what the pod's `resources.requests` says";
+    let read = move |scalar: &Scalar| match parse(&scalar.text) {
+        Ok(parsed) if parsed.saturated => Err(Complaint::new("no pod asks for that much", REQUEST)),
+        Ok(parsed) if parsed.value < 0 => Err(Complaint::new("a request is not negative", REQUEST)),
+        Ok(parsed) => Ok(parsed.value),
+        Err(error) => Err(error.into()),
+    };
+    scalar(Shape::Quantity { example }, read, |value| json!(value))
 }
 
 fn quantity(example: &'static str, parse: fn(&str) -> Result<Parsed, QuantityError>) -> Kind<i64> {

@@ -5,13 +5,13 @@
 //! so that all of them are reported at once. The JSON schema and the reference page come from the same declarations.
 
 pub(crate) mod duration;
-mod file;
-mod kind;
+pub(crate) mod file;
+pub(crate) mod kind;
 pub(crate) mod problem;
-mod record;
+pub(crate) mod record;
 mod reference;
 mod schema;
-mod shape;
+pub(crate) mod shape;
 pub(crate) mod suggest;
 pub(crate) mod tree;
 

@@ -29,6 +29,7 @@ fn sections(shape: &Shape, page: &mut String) {
         | Shape::Percent { .. }
         | Shape::Duration
         | Shape::Text
+        | Shape::Written { .. }
         | Shape::Quantity { .. }
         | Shape::Dollars
         | Shape::Words(_) => {}
@@ -81,7 +82,7 @@ fn value(shape: &Shape) -> String {
             });
             linked.collect::<Vec<_>>().join(" or ")
         }
-        Shape::Flag | Shape::Text | Shape::Dollars | Shape::Words(_) => shape.expected(),
+        Shape::Flag | Shape::Text | Shape::Written { .. } | Shape::Dollars | Shape::Words(_) => shape.expected(),
     }
 }
 

@@ -24,6 +24,7 @@ fn of(shape: &Shape) -> Json {
         Shape::Duration => json!({ "type": "string", "minLength": 2, "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$" }),
         // YAML has no quotes around most text, so that what looks like a number arrives as one.
         Shape::Text => json!({ "type": ["string", "number", "boolean"] }),
+        Shape::Written { pattern, .. } => json!({ "type": ["string", "number"], "pattern": pattern }),
         Shape::Quantity { .. } | Shape::Dollars => json!({ "type": ["string", "number"] }),
         Shape::Map(value) => json!({ "type": "object", "additionalProperties": of(value) }),
         Shape::List { item, filled } => json!({ "type": "array", "items": of(item), "minItems": u8::from(*filled) }),

@@ -16,6 +16,12 @@ pub(crate) enum Shape {
     },
     Duration,
     Text,
+    /// Text of a certain form.
+    Written {
+        expected: &'static str,
+        /// A regular expression for it.
+        pattern: &'static str,
+    },
     /// A Kubernetes quantity, with an example.
     Quantity {
         example: &'static str,
@@ -72,6 +78,7 @@ impl Shape {
             Shape::Percent { .. } => "a percentage such as 70 or 62.5".into(),
             Shape::Duration => "a duration such as 90s, 10m or 1h30m".into(),
             Shape::Text => "text".into(),
+            Shape::Written { expected, .. } => (*expected).into(),
             Shape::Quantity { example } => format!("a quantity such as {example}"),
             Shape::Dollars => "dollars an hour such as 0.0332".into(),
             Shape::Map(_) | Shape::Record(_) => "a map".into(),

@@ -9,12 +9,14 @@ mod columns;
 pub mod explain;
 mod output;
 mod plan;
+mod summary;
 mod words;
 
 use anstyle::{AnsiColor, Style};
 
 pub use output::Output;
 pub use plan::plan;
+pub use summary::summary;
 
 const TITLE: Style = Style::new().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();

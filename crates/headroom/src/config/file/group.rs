@@ -12,13 +12,13 @@ use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
 /// A group as it is read.
-pub(super) struct Draft {
-    pub(super) group: Group,
+pub(crate) struct Draft {
+    pub(crate) group: Group,
     pub(super) cloud: Cloud,
-    pub(super) places: Places,
+    pub(crate) places: Places,
 }
 
-pub(super) fn kind() -> Kind<Draft> {
+pub(crate) fn kind() -> Kind<Draft> {
     let start =
         || Draft { group: Group::new("", Selection::default()), cloud: Cloud::default(), places: Places::default() };
     Record::new("groups[]", "One node group: machines that are alike.", start)

@@ -5,8 +5,8 @@
 
 mod cloud;
 mod cluster;
-mod group;
-mod overlap;
+pub(crate) mod group;
+pub(crate) mod overlap;
 mod select;
 mod template;
 mod utilization;

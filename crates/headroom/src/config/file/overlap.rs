@@ -8,7 +8,7 @@ use crate::config::problem::{Problem, Problems};
 
 /// Reports names and cloud groups that are used twice, and selections that can be seen to overlap. Whether other
 /// selections do depends on the nodes, and is judged when they are seen.
-pub(super) fn check(groups: &[Draft], problems: &mut Problems) {
+pub(crate) fn check(groups: &[Draft], problems: &mut Problems) {
     for (at, later) in groups.iter().enumerate() {
         let earlier = groups.get(..at).unwrap_or_default();
         for check in [same_name, same_machines, same_nodes, both_unconstrained] {

@@ -1,0 +1,128 @@
+//! `headroom simulate`: play a simulated cluster and say what came of it.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::ValueEnum;
+use headroom_sim::{Scenario, Simulation};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::stdout;
+use crate::record::Recorder;
+use crate::scenario::{self, trace};
+use crate::view;
+
+/// Arguments of `headroom simulate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A scenario file. Without one, a day in a small company is played.
+    #[arg(conflicts_with = "trace")]
+    scenario: Option<PathBuf>,
+    /// Play the pods of a recorded trace: `openb:pods.csv`, from Alibaba's cluster-trace-gpu-v2023.
+    #[arg(long, value_name = "FORMAT:FILE", requires = "nodes", value_parser = trace_file)]
+    trace: Option<PathBuf>,
+    /// The trace's nodes, which limit how large the groups may get.
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    nodes: Option<PathBuf>,
+    /// Fixes the random draws, instead of the scenario's own seed.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Write every round to this file, one JSON object on each line, for `headroom replay`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// How the summary is written.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Output {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Runs `headroom simulate`.
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut scenario = scenario(&args)?;
+    if let Some(seed) = args.seed {
+        scenario.seed = seed;
+    }
+    let simulation = play(&scenario, args.record.as_ref())?;
+    let summary = simulation.summary();
+    match args.output {
+        Output::Text => stdout::print(&view::summary(&summary))?,
+        Output::Json => stdout::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn scenario(args: &Args) -> anyhow::Result<Scenario> {
+    Ok(match (&args.trace, &args.nodes, &args.scenario) {
+        (Some(pods), Some(nodes), _) => trace::openb(pods, nodes)?,
+        (.., Some(file)) => scenario::load(file)?,
+        (.., None) => scenario::parse("the built-in scenario", scenario::BUILT_IN)?,
+    })
+}
+
+fn play(scenario: &Scenario, record: Option<&PathBuf>) -> anyhow::Result<Simulation> {
+    let writing = || format!("cannot write {}", record.map(|file| file.display().to_string()).unwrap_or_default());
+    let mut simulation = Simulation::new(scenario);
+    let mut recorder = match record {
+        Some(file) => {
+            let out = BufWriter::new(File::create(file).with_context(writing)?);
+            Some(Recorder::new(out, &scenario.policy).with_context(writing)?)
+        }
+        None => None,
+    };
+    let progress = Progress::new(scenario);
+    while let Some(round) = simulation.next_round()? {
+        if let Some(recorder) = &mut recorder {
+            let memory = (round.number == 1).then_some(&round.memory);
+            recorder.round(round.number, memory, &round.changes, &round.plan).with_context(writing)?;
+        }
+        progress.at(round.at);
+    }
+    recorder.map_or(Ok(()), Recorder::finish).with_context(writing)?;
+    progress.end();
+    Ok(simulation)
+}
+
+/// A bar on standard error, if that is a terminal.
+struct Progress {
+    bar: ProgressBar,
+    start: jiff::Timestamp,
+}
+
+impl Progress {
+    fn new(scenario: &Scenario) -> Self {
+        let bar = ProgressBar::new(u64::try_from(scenario.duration.as_secs()).unwrap_or(0));
+        let style = ProgressStyle::with_template("{bar:40} {percent:>3}%  {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Progress { bar, start: scenario.start }
+    }
+
+    fn at(&self, now: jiff::Timestamp) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        self.bar.set_position(u64::try_from(now.duration_since(self.start).as_secs()).unwrap_or(0));
+        self.bar.set_message(now.strftime("%F %H:%M").to_string());
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn trace_file(text: &str) -> Result<PathBuf, String> {
+    match text.split_once(':') {
+        Some(("openb", file)) if !file.is_empty() => Ok(file.into()),
+        _ => Err("write openb: and the name of the file, such as openb:pods.csv".to_owned()),
+    }
+}

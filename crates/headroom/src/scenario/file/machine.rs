@@ -1,0 +1,173 @@
+//! The simulated cloud: kinds of machines, and the groups that it makes of them.
+
+use std::sync::Arc;
+
+use headroom_core::policy::Percent;
+use headroom_core::snapshot::{Effect, Taint};
+use headroom_sim::scenario::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
+use jiff::SignedDuration;
+
+use super::time::{Points, schedule, span};
+use crate::config::kind::{Kind, bytes, count, cpu, dollars, flag, labels, list, map, percent, pieces, text, words};
+use crate::config::problem::Problem;
+use crate::config::record::{Places, Record};
+
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
+
+/// A kind of machine; its name is the key.
+pub(super) fn node_type() -> Kind<NodeType> {
+    struct Draft {
+        node_type: NodeType,
+        stock: Option<Points>,
+        capacity: Option<(i64, i64)>,
+    }
+    let start = || {
+        let mut node_type = NodeType { boot: Span::exactly(MINUTE), ..NodeType::default() };
+        node_type.allocatable.pods = 110;
+        node_type.warm_up = Span::exactly(SignedDuration::from_secs(10));
+        Draft { node_type, stock: None, capacity: None }
+    };
+    let capacity = Record::new("nodeTypes.NAME.capacity", "What the machine has.", || (0, 0))
+        .required("cpu", cpu(), |capacity: &mut (i64, i64)| &mut capacity.0, "Cpus.")
+        .required("memory", bytes(), |capacity| &mut capacity.1, "Memory.");
+    let extended = map(pieces()).map(|mut amounts| {
+        amounts.sort();
+        amounts
+    });
+    Record::new("nodeTypes.NAME", "A kind of machine.", start)
+        .required("cpu", cpu(), |t: &mut Draft| &mut t.node_type.allocatable.cpu, "Cpus that pods may use.")
+        .required("memory", bytes(), |t| &mut t.node_type.allocatable.memory, "Memory that pods may use.")
+        .field(
+            "ephemeralStorage",
+            bytes(),
+            |t| &mut t.node_type.allocatable.ephemeral_storage,
+            "Disk that pods may use.",
+        )
+        .field("pods", pieces(), |t| &mut t.node_type.allocatable.pods, "How many pods fit.")
+        .field(
+            "extended",
+            extended,
+            |t| &mut t.node_type.allocatable.extended,
+            "Extended resources by name, such as `nvidia.com/gpu: 8`.",
+        )
+        .field(
+            "capacity",
+            capacity.kind().optional(),
+            |t| &mut t.capacity,
+            "What the machine has, where that is more than what pods may use.",
+        )
+        .field("price", dollars(), |t| &mut t.node_type.price, "What one costs, in dollars an hour.")
+        .field("boot", span(), |t| &mut t.node_type.boot, "From the request until the node registers.")
+        .field("warmUp", span(), |t| &mut t.node_type.warm_up, "From then until the node is ready.")
+        .field(
+            "bootFailures",
+            percent(Percent(0), Percent::whole(100)),
+            |t| &mut t.node_type.boot_failures,
+            "The share of machines that never become a node, in percent.",
+        )
+        .field("flaky", flaky().optional(), |t| &mut t.node_type.flaky, "Nodes turn NotReady now and then.")
+        .field(
+            "stock",
+            schedule().optional(),
+            |t| &mut t.stock,
+            "The most machines that the cloud has of this kind, in all groups together.",
+        )
+        .field("outOfStock", out_of_stock(), |t| &mut t.node_type.out_of_stock, "What the cloud does beyond its stock.")
+        .kind()
+        .map(|Draft { mut node_type, stock, capacity }| {
+            node_type.stock = stock.map(|points| points.schedule(false));
+            node_type.capacity = node_type.allocatable.clone();
+            if let Some((cpu, memory)) = capacity {
+                (node_type.capacity.cpu, node_type.capacity.memory) = (cpu, memory);
+            }
+            node_type
+        })
+}
+
+/// The machines of one group, as far as they can be told without the node types.
+#[derive(Clone, Default)]
+pub(super) struct Machines {
+    pub(super) node_type: Arc<str>,
+    pub(super) group: NodeGroup,
+    pub(super) places: Places,
+}
+
+/// The machines of a group; its name is the key.
+pub(super) fn machines() -> Kind<Machines> {
+    let start = || {
+        let group = NodeGroup { max: 1000, lists_machines: true, knows_template: true, ..NodeGroup::default() };
+        Machines { group, ..Machines::default() }
+    };
+    Record::new("machines.GROUP", "What the simulated cloud has for a group.", start)
+        .required("nodeType", text(), |m: &mut Machines| &mut m.node_type, "The kind of its machines.")
+        .field("nodes", count(0), |m| &mut m.group.nodes, "How many nodes it has at the start.")
+        .field("min", count(0), |m| &mut m.group.min, "The cloud's own lower limit.")
+        .field("max", count(0), |m| &mut m.group.max, "The cloud's own upper limit.")
+        .field(
+            "labels",
+            labels(),
+            |m| &mut m.group.labels,
+            "Labels of its nodes, besides those that the group selects by and `kubernetes.io/hostname`.",
+        )
+        .field("taints", list(taint()), |m| &mut m.group.taints, "Taints of its nodes.")
+        .field(
+            "listsMachines",
+            flag(),
+            |m| &mut m.group.lists_machines,
+            "Whether the cloud lists its machines, or only says how many it wants.",
+        )
+        .field(
+            "knowsTemplate",
+            flag(),
+            |m| &mut m.group.knows_template,
+            "Whether the cloud says what a new machine will be like.",
+        )
+        .check(&["nodes", "min", "max"], |m, at, problems| {
+            let NodeGroup { nodes, min, max, .. } = m.group;
+            if nodes < min || nodes > max {
+                let message = format!("{nodes} nodes are outside the cloud's limits {min} to {max}");
+                problems.add(Problem::at(at.of("nodes"), message, "set `nodes` from `min` to `max`"));
+            }
+        })
+        .placed(|m, places| m.places = places.clone())
+        .kind()
+}
+
+/// One taint.
+pub(super) fn taint() -> Kind<Taint> {
+    let start = || Taint { key: "".into(), value: "".into(), effect: Effect::NoSchedule };
+    Record::new("taint", "A mark that keeps pods away which do not tolerate it.", start)
+        .required("key", text().map(|key| Box::from(&*key)), |taint: &mut Taint| &mut taint.key, "Its key.")
+        .field("value", text().map(|value| Box::from(&*value)), |taint| &mut taint.value, "Its value.")
+        .field("effect", effect(), |taint| &mut taint.effect, "What it does.")
+        .kind()
+}
+
+/// What a taint does.
+pub(super) fn effect() -> Kind<Effect> {
+    words(&[
+        ("NoSchedule", Effect::NoSchedule, "new pods stay away"),
+        ("PreferNoSchedule", Effect::PreferNoSchedule, "new pods prefer other nodes"),
+        ("NoExecute", Effect::NoExecute, "new pods stay away and running ones are evicted at once"),
+    ])
+}
+
+fn flaky() -> Kind<Flaky> {
+    let start = || Flaky { an_hour: Percent::whole(1), lasts: Span::exactly(SignedDuration::from_mins(5)) };
+    Record::new("nodeTypes.NAME.flaky", "Nodes that turn NotReady and recover.", start)
+        .field(
+            "anHour",
+            percent(Percent(0), Percent::whole(100)),
+            |flaky: &mut Flaky| &mut flaky.an_hour,
+            "How likely that is for one node in one hour, in percent.",
+        )
+        .field("lasts", span(), |flaky| &mut flaky.lasts, "For how long.")
+        .kind()
+}
+
+fn out_of_stock() -> Kind<OutOfStock> {
+    words(&[
+        ("wait", OutOfStock::Wait, "it takes the request and makes the machines once it has them"),
+        ("refuse", OutOfStock::Refuse, "it refuses the request as a whole"),
+    ])
+}

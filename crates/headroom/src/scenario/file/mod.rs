@@ -1,0 +1,157 @@
+//! The declarations: every key of a scenario file, once. The groups are those of the configuration file.
+
+mod event;
+mod machine;
+mod time;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use headroom_core::policy::Policy;
+use headroom_sim::scenario::{NodeGroup, NodeType, Placement, Scenario};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::config::file::{group, overlap};
+use crate::config::kind::{count, duration, list, map, words};
+use crate::config::problem::{Problem, Problems};
+use crate::config::record::{Places, Record};
+use machine::Machines;
+
+/// The file as it is read: what refers to something else still knows where it stands.
+pub(super) struct File {
+    start: Timestamp,
+    duration: SignedDuration,
+    interval: SignedDuration,
+    debounce: SignedDuration,
+    seed: u32,
+    placement: Placement,
+    groups: Vec<group::Draft>,
+    node_types: Vec<(Arc<str>, NodeType)>,
+    machines: Vec<(Arc<str>, Machines)>,
+    daemon_sets: Vec<(Arc<str>, workload::DaemonDraft)>,
+    workloads: Vec<(Arc<str>, workload::Draft)>,
+    events: Vec<event::Draft>,
+}
+
+/// The whole file.
+pub(super) fn file() -> Record<File> {
+    Record::new("", "The keys at the top of the file.", start)
+        .field("start", time::instant(), |file| &mut file.start, "When it starts.")
+        .field("duration", duration(time::SECOND), |file| &mut file.duration, "How long it lasts.")
+        .field("interval", duration(time::SECOND), |file| &mut file.interval, "The longest time between two rounds.")
+        .field(
+            "debounce",
+            duration(time::SECOND),
+            |file| &mut file.debounce,
+            "The shortest time between two rounds: changes are gathered for so long.",
+        )
+        .field("seed", count(0), |file| &mut file.seed, "Fixes every random draw.")
+        .field("placement", placement(), |file| &mut file.placement, "Which of the nodes that fit the scheduler takes.")
+        .required(
+            "groups",
+            list(group::kind()),
+            |file| &mut file.groups,
+            "The node groups, written as in the [configuration file](configuration.md#groups); what `cloud` says there \
+             does not matter here.",
+        )
+        .required("nodeTypes", map(machine::node_type()), |file| &mut file.node_types, "Kinds of machines by name.")
+        .required(
+            "machines",
+            map(machine::machines()),
+            |file| &mut file.machines,
+            "What the simulated cloud has for each group, by its name.",
+        )
+        .field("daemonSets", map(workload::daemon_set()), |file| &mut file.daemon_sets, "DaemonSets by name.")
+        .field("workloads", map(workload::workload()), |file| &mut file.workloads, "Where pods come from, by name.")
+        .field("events", list(event::event()), |file| &mut file.events, "What goes wrong, or is done by somebody else.")
+        .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
+        .check(&["interval", "debounce"], |file, at, problems| {
+            if file.debounce > file.interval {
+                let message = "`debounce` is longer than `interval`";
+                problems.add(Problem::at(at.written("debounce", "interval"), message, "make it at most `interval`"));
+            }
+        })
+        .check(&["groups", "nodeTypes", "machines", "events"], check_names)
+}
+
+impl File {
+    /// The scenario, once it is known to have no error.
+    pub(super) fn scenario(self) -> Scenario {
+        let groups: Vec<_> = self.groups.into_iter().map(|draft| draft.group).collect();
+        let node_types: BTreeMap<_, _> = self
+            .node_types
+            .into_iter()
+            .map(|(name, node_type)| (Arc::clone(&name), Arc::new(NodeType { name, ..node_type })))
+            .collect();
+        let machines = |(name, machines): (Arc<str>, Machines)| {
+            let node_type = node_types.get(&machines.node_type).cloned().unwrap_or_default();
+            let selected =
+                groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
+            let labels = machines.group.labels.iter().chain(selected).collect();
+            NodeGroup { name, node_type, labels, ..machines.group }
+        };
+        Scenario {
+            start: self.start,
+            duration: self.duration,
+            interval: self.interval,
+            debounce: self.debounce,
+            every_round: false,
+            seed: u64::from(self.seed),
+            placement: self.placement,
+            groups: self.machines.into_iter().map(machines).collect(),
+            daemon_sets: self.daemon_sets.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
+            workloads: self.workloads.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
+            incidents: self.events.into_iter().filter_map(event::Draft::incident).collect(),
+            policy: Policy { dry_run: false, groups },
+        }
+    }
+}
+
+fn start() -> File {
+    File {
+        // A Monday.
+        start: Timestamp::constant(1_767_571_200, 0),
+        duration: SignedDuration::from_hours(24),
+        interval: SignedDuration::from_secs(10),
+        debounce: time::SECOND,
+        seed: 1,
+        placement: Placement::LeastAllocated,
+        groups: Vec::new(),
+        node_types: Vec::new(),
+        machines: Vec::new(),
+        daemon_sets: Vec::new(),
+        workloads: Vec::new(),
+        events: Vec::new(),
+    }
+}
+
+fn placement() -> crate::config::kind::Kind<Placement> {
+    words(&[
+        ("leastAllocated", Placement::LeastAllocated, "the emptiest, as kube-scheduler does by default"),
+        ("mostAllocated", Placement::MostAllocated, "the fullest"),
+    ])
+}
+
+/// Reports names that stand for nothing.
+fn check_names(file: &File, at: &Places, problems: &mut Problems) {
+    let node_types: Vec<&str> = file.node_types.iter().map(|(name, _)| &**name).collect();
+    let groups: Vec<&str> = file.machines.iter().map(|(name, _)| &**name).collect();
+    for (_, machines) in &file.machines {
+        let name = &machines.node_type;
+        if !name.is_empty() && !node_types.contains(&&**name) {
+            let hint = format!("write one of {}", node_types.join(", "));
+            let place = machines.places.of("nodeType");
+            problems.add(Problem::at(place, format!("there is no node type `{name}`"), hint));
+        }
+    }
+    for draft in &file.groups {
+        let name = &draft.group.name;
+        if !name.is_empty() && !groups.contains(&&**name) {
+            let message = format!("the group `{name}` has no machines");
+            let problem = Problem::at(draft.places.of("name"), message, format!("add `{name}:` to `machines:`"));
+            problems.add(problem.also(at.of("machines"), "the machines of each group"));
+        }
+    }
+    file.events.iter().for_each(|event| event.check(&groups, &node_types, problems));
+}

@@ -1,0 +1,103 @@
+//! A simulation's summary for people.
+
+use std::fmt::Write;
+
+use headroom_core::quantity::Ratio;
+use headroom_sim::{Nodes, Summary};
+use jiff::{SignedDuration, Timestamp};
+
+use super::columns::{columns, row};
+use crate::config::duration;
+
+/// The summary as text: groups, pods, what was done, and a chart.
+pub fn summary(summary: &Summary) -> String {
+    let Summary { start, end, seed, rounds, pods, scaling, chart, .. } = summary;
+    let mut text = String::new();
+    let mut line = |args: std::fmt::Arguments<'_>| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{args}");
+    };
+    let (length, from) = (span(*start, *end), start.strftime("%F %H:%M"));
+    line(format_args!("{length} from {from} UTC, seed {seed}"));
+    line(format_args!(
+        "{} rounds decided, {} left out as nothing could come of them\n",
+        grouped(rounds.decided),
+        grouped(rounds.skipped)
+    ));
+    line(format_args!("{}\n", groups(summary).join("\n")));
+    line(format_args!(
+        "pods     {} came, {} got a node, {} never ran, {} lost theirs",
+        grouped(pods.arrived),
+        grouped(pods.ran),
+        grouped(pods.never_ran),
+        grouped(pods.lost)
+    ));
+    let [p50, p95, p99, max] = [pods.wait.p50, pods.wait.p95, pods.wait.p99, pods.wait.max].map(seconds);
+    line(format_args!("waiting  {p50} (p50), {p95} (p95), {p99} (p99), {max} (max)"));
+    line(format_args!(
+        "nodes    {} scale-ups asked for {}, {} scale-downs; {} marked for removal, {} of them unmarked",
+        grouped(scaling.scale_ups),
+        grouped(scaling.nodes_requested),
+        grouped(scaling.nodes_removed),
+        grouped(scaling.nodes_marked),
+        grouped(scaling.nodes_unmarked)
+    ));
+    if scaling.boot_failures > 0 || scaling.refused > 0 {
+        line(format_args!(
+            "trouble  {} machines never became a node, {} actions were refused",
+            grouped(scaling.boot_failures),
+            grouped(scaling.refused)
+        ));
+    }
+    line(format_args!("\n{chart}"));
+    text
+}
+
+fn groups(summary: &Summary) -> Vec<String> {
+    let mut rows = vec![row(["GROUP", "NODES", "NODE-HOURS", "COST", "CPU", "MEMORY"])];
+    rows.extend(summary.groups.iter().map(|group| nodes(&group.name, &group.nodes)));
+    rows.push(nodes("total", &summary.total));
+    columns(&rows)
+}
+
+fn nodes(name: &str, nodes: &Nodes) -> Vec<String> {
+    let percent = |share: Option<Ratio>| share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
+    vec![
+        name.to_owned(),
+        format!("{}..{}", nodes.fewest, nodes.most),
+        nodes.node_hours.to_string(),
+        nodes.cost.to_string(),
+        percent(nodes.cpu_percent),
+        percent(nodes.memory_percent),
+    ]
+}
+
+fn span(start: Timestamp, end: Timestamp) -> String {
+    let time = end.duration_since(start);
+    let days = time.as_secs() / SignedDuration::from_hours(24).as_secs();
+    if days > 1 { format!("{days} days") } else { duration::show(time) }
+}
+
+fn seconds(seconds: i64) -> String {
+    duration::show(SignedDuration::from_secs(seconds))
+}
+
+/// `12,345`
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let separated = digits.char_indices().map(|(at, digit)| {
+        let comma = at > 0 && (digits.len() - at).is_multiple_of(3);
+        format!("{}{digit}", if comma { "," } else { "" })
+    });
+    separated.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}
