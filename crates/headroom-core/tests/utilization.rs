@@ -439,3 +439,24 @@ fn placed_pods_are_the_demand_of_where_they_run() {
         "#]],
     );
 }
+
+#[test]
+fn a_step_that_would_be_taken_back_is_not_taken() {
+    check(
+        "group web min=1 max=9 slow=40/2 fast=10/4 target=3
+         node n{1..3} in=web cpu=1 memory=1000
+         pod p{1..3} on=n1 for=web cpu=300m memory=10 running
+         look
+         pod q on=n2 for=web cpu=270m memory=10 running
+         look",
+        expect![[r#"
+            web 3, wants -2, 3 in service, cpu 30% (900m of 3), memory 1% (30 of 2.93Ki)
+              web: taint n1 atlassian.com/escalator=1767225600:NoSchedule because cpu 30% (900m of 3) is below 40%: 2 a step
+              not: group web: would mark 2 nodes for removal, 1 of them leave the rest at 70% or less
+
+            web 3, wants -2, 3 in service, cpu 39% (1170m of 3), memory 1.33% (40 of 2.93Ki)
+              web: taint n1 atlassian.com/escalator=1767225600:NoSchedule because cpu 39% (1170m of 3) is below 40%: 2 a step
+              not: group web: would mark 2 nodes for removal, 1 of them leave the rest at 70% or less
+        "#]],
+    );
+}

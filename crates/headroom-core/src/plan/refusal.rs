@@ -149,6 +149,15 @@ pub enum Why {
         /// The minimum.
         min: u32,
     },
+    /// Without these nodes the rest would be so busy that the group grows again.
+    WouldGrowAgain {
+        /// Nodes that a step would mark.
+        wanted: u32,
+        /// Nodes that can be marked for good.
+        allowed: u32,
+        /// The threshold above which it grows.
+        above: Percent,
+    },
     /// The cloud already owes the machines that are wanted: they were asked for and never came.
     NeverCame {
         /// How many are past their time.
@@ -261,6 +270,9 @@ impl fmt::Display for Why {
             }
             Why::AtMin { wanted, allowed, min } => {
                 write!(f, "would lose {wanted} nodes, at most {allowed} allowed by minimum {min}")
+            }
+            Why::WouldGrowAgain { wanted, allowed, above } => {
+                write!(f, "would mark {wanted} nodes for removal, {allowed} of them leave the rest at {above}% or less")
             }
             Why::NeverCame { count, target, boot_timeout } => write!(
                 f,

@@ -60,6 +60,8 @@ struct Pass<'p> {
     /// How many marks this pass takes off.
     untainted: u32,
     marked: BTreeSet<Arc<str>>,
+    /// Demand that keeps nodes, against capacity.
+    keep: [Usage; 2],
     /// The reason against removing anything has been given.
     said_no_removal: bool,
 }
@@ -134,6 +136,7 @@ pub(crate) fn pass(
         memory,
         untainted: 0,
         marked: BTreeSet::new(),
+        keep: usages(&Totals::default(), &Totals::default()),
         said_no_removal: false,
     };
     pass.mark_unhealthy(round);
@@ -165,6 +168,7 @@ impl Pass<'_> {
         let grow = usages(&demand.grow, &capacity);
         let keep = usages(&demand.keep, &capacity);
         *usage = keep.to_vec();
+        self.keep = keep.clone();
         if have < self.limits.min {
             let reason = Some(Reason::BelowMin { have, min: self.limits.min });
             return Wanted { nodes: i64::from(self.limits.min - have), excess: 0, reason };
@@ -281,15 +285,20 @@ impl Pass<'_> {
         }
     }
 
+    /// What a node that is there adds to the capacity.
+    fn offered_by(&self, view: &NodeView<'_>) -> Resources {
+        match self.settings.daemon_sets {
+            DaemonSets::Ignore => view.node.allocatable.clone(),
+            DaemonSets::Subtract => view.sums.daemon_sets.left_of(&view.node.allocatable),
+        }
+    }
+
     /// The capacity of nodes in service, of booting ones (the shape of a new node, should they not report theirs yet)
     /// and of machines on their way.
     fn capacity(&self, shape: Option<&Learnt>) -> Totals {
         let mut capacity = Totals::default();
         for view in self.nodes.counting() {
-            capacity += &match self.settings.daemon_sets {
-                DaemonSets::Ignore => view.node.allocatable.clone(),
-                DaemonSets::Subtract => view.sums.daemon_sets.left_of(&view.node.allocatable),
-            };
+            capacity += &self.offered_by(view);
         }
         if let Some(shape) = shape {
             let silent = self.nodes.booting.iter().filter(|view| view.node.allocatable == Resources::default()).count();

@@ -1,11 +1,13 @@
 //! Making a group smaller: nodes are marked, and marked nodes go when they may (`spec/escalator.md` 2.11).
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::nodes::{oldest_first, removal_taint, tainted_at};
+use super::threshold::compare;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
 use crate::snapshot::NodeView;
@@ -49,6 +51,14 @@ impl Pass<'_> {
             count = allowed;
         }
         oldest_first(&mut candidates);
+        if steps {
+            let lasting = self.lasting(&candidates, count);
+            if lasting < count {
+                let why = Why::WouldGrowAgain { wanted: count, allowed: lasting, above: self.settings.scale_up_above };
+                round.refuse_group(self.group, why);
+                count = lasting;
+            }
+        }
         for view in candidates.iter().take(count as usize) {
             let taint = removal_taint(round.now, self.settings.taint_effect);
             round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason.clone());
@@ -57,6 +67,23 @@ impl Pass<'_> {
                 self.memory.last_step = Some(round.now);
             }
         }
+    }
+
+    /// How many of the first `count` candidates can be marked without the rest being so busy that the next round would take
+    /// a mark off again. Escalator swings to and fro there: two nodes at 39 % are one at 78 %.
+    fn lasting(&self, candidates: &[NodeView<'_>], count: u32) -> u32 {
+        let [cpu, memory] = &self.keep;
+        let (mut cpu, mut memory) = (cpu.clone(), memory.clone());
+        let lasts = |view: &&NodeView<'_>| {
+            let offered = self.offered_by(view);
+            cpu.capacity -= i128::from(offered.cpu);
+            memory.capacity -= i128::from(offered.memory);
+            [&cpu, &memory]
+                .into_iter()
+                .all(|usage| usage.requests == 0 || compare(usage, self.settings.scale_up_above) != Ordering::Greater)
+        };
+        let lasting = candidates.iter().take(count as usize).take_while(lasts).count();
+        u32::try_from(lasting).unwrap_or(u32::MAX)
     }
 
     /// Marks nodes that have not been ready for too long, unless so many are unready that the fault is likely to be
