@@ -206,6 +206,8 @@ impl World {
 
     /// Lets everything happen that happens up to `now`, which must not be before the present.
     pub(crate) fn advance(&mut self, now: Timestamp) {
+        // What was done to the cluster since the last call may have made room.
+        self.schedule();
         while let Some(at) = self.queue.next_at().filter(|at| *at <= now) {
             self.set_time(at);
             while let Some(event) = self.queue.pop_until(at) {
