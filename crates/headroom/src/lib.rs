@@ -9,4 +9,3 @@ pub mod migrate;
 pub mod record;
 pub mod scenario;
 pub mod view;
-
