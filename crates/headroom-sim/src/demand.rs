@@ -1,9 +1,10 @@
 //! Turns a workload into pods, one step at a time.
 
+use headroom_core::snapshot::SharedSpec;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::random::Stream;
-use crate::scenario::{Arrival, Demand, Schedule, Shape, Workload};
+use crate::scenario::{Arrival, Demand, Schedule, Workload};
 
 /// Draws are made so often within the time in which one pod is expected: enough that the number of pods in a second
 /// varies as it does for independent arrivals.
@@ -40,8 +41,8 @@ impl Source {
         Source { workload, stream, start, end, recorded: 0 }
     }
 
-    pub(crate) fn workload(&self) -> &Workload {
-        &self.workload
+    pub(crate) fn name(&self) -> &str {
+        &self.workload.name
     }
 
     /// What the workload does next, at `from` or later.
@@ -79,7 +80,7 @@ impl Source {
     }
 
     /// Draws what the next pod is like and how long it runs.
-    pub(crate) fn draw(&mut self) -> Option<(&Shape, Option<SignedDuration>)> {
+    pub(crate) fn draw(&mut self) -> Option<(SharedSpec, Option<SignedDuration>)> {
         let shapes = &self.workload.shapes;
         let total: u128 = shapes.iter().map(|shape| u128::from(shape.weight)).sum();
         let mut drawn = self.stream.below(total);
@@ -90,7 +91,7 @@ impl Source {
             chosen
         });
         let runs_for = self.workload.runs_for.map(|span| self.stream.within(span));
-        Some((shape.or(shapes.first())?, runs_for))
+        Some((shape.or(shapes.first())?.spec.clone(), runs_for))
     }
 }
 

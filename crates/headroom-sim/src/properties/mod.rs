@@ -127,6 +127,8 @@ proptest! {
                     done.push(planned);
                 }
             }
+            world.advance(at);
+            prop_assert_eq!(world.audit(), Ok(()));
             if !done.is_empty() {
                 let once = world.picture();
                 for planned in done {

@@ -4,6 +4,7 @@ use headroom_core::policy::Percent;
 use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
 use thiserror::Error;
 
+use super::nodes::HOUR;
 use super::*;
 use crate::random::Stream;
 use crate::scenario::{OutOfStock, Span};
@@ -83,14 +84,16 @@ impl Group {
 impl World {
     /// Makes the machines that a group has at the start.
     pub(super) fn found_group(&mut self, group: usize) {
-        let Some(state) = self.groups.get(group) else { return };
-        let (nodes, node_type) = (state.spec.nodes, Arc::clone(&state.spec.node_type));
+        let NodeGroup { nodes, node_type, .. } = &self.groups[group].spec;
+        let (nodes, node_type) = (*nodes, Arc::clone(node_type));
         self.ledger.levels(group).wanted = nodes;
         self.unseen.groups.insert(group);
         for _ in 0..nodes {
-            if let Some(machine) = self.new_machine(group) {
-                self.register(machine);
-                self.recover(machine);
+            let machine = self.new_machine(group);
+            self.register(machine);
+            self.recover(machine);
+            if node_type.flaky.is_some() {
+                self.plan(HOUR, Event::Wavers(machine));
             }
         }
         self.plan_restock(&node_type);
@@ -100,7 +103,7 @@ impl World {
     pub(super) fn resize(&mut self, name: &Arc<str>, from: u32, to: u32) -> Result<(), Refused> {
         let group = self.group_called(name)?;
         let in_stock = self.in_stock(group);
-        let state = self.groups.get(group).ok_or(Refused::NoGroup { group: Arc::clone(name) })?;
+        let state = &self.groups[group];
         let (min, max) = (state.spec.min, state.spec.max);
         if state.target != from {
             return Err(Refused::Stale { group: Arc::clone(name), from, target: state.target });
@@ -123,7 +126,7 @@ impl World {
         let no_node = || Refused::NoNode { node: Arc::clone(node) };
         let id = *self.by_name.get(node).ok_or_else(no_node)?;
         let group = self.machines.get(&id).ok_or_else(no_node)?.group;
-        let state = self.groups.get(group).ok_or_else(no_node)?;
+        let state = &self.groups[group];
         let (min, max, to) = (state.spec.min, state.spec.max, state.target.saturating_sub(1));
         if to < min {
             return Err(Refused::Limits { group: Arc::clone(&state.spec.name), to, min, max });
@@ -139,11 +142,9 @@ impl World {
     }
 
     pub(super) fn set_target(&mut self, group: usize, target: u32) {
-        if let Some(state) = self.groups.get_mut(group) {
-            state.target = target;
-            self.ledger.levels(group).wanted = target;
-            self.unseen.groups.insert(group);
-        }
+        self.groups[group].target = target;
+        self.ledger.levels(group).wanted = target;
+        self.unseen.groups.insert(group);
         self.reconcile_like(group);
     }
 
@@ -156,7 +157,7 @@ impl World {
     /// Launches what a group lacks, as far as there is stock, and ends what it has too many.
     pub(super) fn reconcile(&mut self, group: usize) {
         let in_stock = self.in_stock(group).unwrap_or(u32::MAX);
-        let Some(state) = self.groups.get(group) else { return };
+        let state = &self.groups[group];
         let have = count(&state.machines);
         let surplus = have.saturating_sub(state.target);
         // Machines without a node go first, then the youngest.
@@ -189,8 +190,8 @@ impl World {
     }
 
     /// The group as its cloud describes it.
-    pub(super) fn group_object(&self, group: usize) -> Option<CloudGroup> {
-        let Group { spec, target, machines, .. } = self.groups.get(group)?;
+    pub(super) fn group_object(&self, group: usize) -> CloudGroup {
+        let Group { spec, target, machines, .. } = &self.groups[group];
         let instance = |id: &MachineId| {
             let machine = self.machines.get(id)?;
             let state = if machine.node.is_some() { InstanceState::Running } else { InstanceState::Creating };
@@ -202,18 +203,18 @@ impl World {
             labels: spec.labels.clone(),
             taints: spec.taints.clone(),
         };
-        Some(CloudGroup {
+        CloudGroup {
             name: Arc::clone(&spec.name),
             target: *target,
             min: Some(spec.min),
             max: Some(spec.max),
             instances: spec.lists_machines.then(|| machines.iter().filter_map(instance).collect()),
             template: spec.knows_template.then(template),
-        })
+        }
     }
 
-    pub(super) fn new_machine(&mut self, group: usize) -> Option<MachineId> {
-        let state = self.groups.get_mut(group)?;
+    pub(super) fn new_machine(&mut self, group: usize) -> MachineId {
+        let state = &mut self.groups[group];
         let id = MachineId(self.launched);
         self.launched += 1;
         state.made += 1;
@@ -225,29 +226,29 @@ impl World {
         self.by_name.insert(name, id);
         self.ledger.levels(group).machines += 1;
         self.unseen.groups.insert(group);
-        Some(id)
+        id
     }
 
     fn launch(&mut self, group: usize) {
-        let Some(id) = self.new_machine(group) else { return };
-        let Some(state) = self.groups.get_mut(group) else { return };
+        let id = self.new_machine(group);
+        let state = &mut self.groups[group];
         let boot = state.stream.within(state.spec.node_type.boot);
         if state.stream.chance(state.spec.node_type.boot_failures) {
             self.ledger.counts.failed_boots += 1;
         } else {
-            self.plan(boot, Event::Registers(id));
+            self.plan(boot, Event::Boots(id));
         }
     }
 
     /// How many more machines of a group's type the cloud can make now; None is no limit.
     fn in_stock(&self, group: usize) -> Option<u32> {
-        let node_type = &self.groups.get(group)?.spec.node_type;
+        let node_type = &self.groups[group].spec.node_type;
         if self.stock_outs.contains_key(&node_type.name) {
             return Some(0);
         }
         let stock = node_type.stock.as_ref()?.whole_at(self.now);
         let groups = self.groups_of(&node_type.name);
-        let used = groups.into_iter().filter_map(|group| self.groups.get(group)).map(|group| count(&group.machines));
+        let used = groups.into_iter().map(|group| count(&self.groups[group].machines));
         Some(stock.saturating_sub(used.fold(0, u32::saturating_add)))
     }
 

@@ -100,3 +100,108 @@ fn matches(expression: &Expression, labels: &Labels) -> bool {
         Operator::Lt => compared(std::cmp::Ordering::Less),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use headroom_core::snapshot::Toleration;
+
+    use super::*;
+
+    fn node() -> Node {
+        Node {
+            name: "n1".into(),
+            labels: Labels::from_iter([("zone", "a"), ("cores", "8")]),
+            allocatable: Resources { pods: 2, ..Resources::new(1000, 100) },
+            ..Node::default()
+        }
+    }
+
+    fn asks(key: &str, operator: Operator, values: &[&str]) -> Vec<Expression> {
+        vec![Expression { key: key.into(), operator, values: values.iter().map(|value| (*value).into()).collect() }]
+    }
+
+    #[test]
+    fn required_affinity() {
+        use Operator::*;
+        let table = [
+            (asks("zone", In, &["b", "a"]), true),
+            (asks("zone", In, &["b"]), false),
+            (asks("none", In, &["a"]), false),
+            (asks("zone", NotIn, &["a"]), false),
+            (asks("none", NotIn, &["a"]), true),
+            (asks("zone", Exists, &[]), true),
+            (asks("none", Exists, &[]), false),
+            (asks("none", DoesNotExist, &[]), true),
+            (asks("zone", DoesNotExist, &[]), false),
+            (asks("cores", Gt, &["7"]), true),
+            (asks("cores", Gt, &["8"]), false),
+            (asks("cores", Lt, &["9"]), true),
+            (asks("zone", Lt, &["9"]), false),
+            (vec![], false),
+        ];
+        for (labels, expected) in table {
+            let spec = PodSpec { node_affinity: vec![NodeTerm { labels, fields: vec![] }], ..PodSpec::default() };
+            assert_eq!(fits(&spec, &node(), &Totals::default()), expected, "{:?}", spec.node_affinity);
+        }
+        let term = |labels, fields| NodeTerm { labels, fields };
+        let either = vec![term(asks("zone", In, &["b"]), vec![]), term(vec![], asks("metadata.name", In, &["n1"]))];
+        let spec = PodSpec { node_affinity: either, ..PodSpec::default() };
+        assert!(fits(&spec, &node(), &Totals::default()), "one term is enough, and the name is a field");
+    }
+
+    #[test]
+    fn taints_and_tolerations() {
+        let taint = |effect| Taint { key: "k".into(), value: "v".into(), effect };
+        let toleration = |key: &str, exists, value: &str, effect| Toleration {
+            key: key.into(),
+            exists,
+            value: value.into(),
+            effect,
+        };
+        let table = [
+            (toleration("k", false, "v", None), true),
+            (toleration("k", false, "w", None), false),
+            (toleration("k", true, "", None), true),
+            (toleration("j", true, "", None), false),
+            (toleration("", true, "", None), true),
+            (toleration("", false, "v", None), false),
+            (toleration("k", true, "", Some(Effect::NoSchedule)), true),
+            (toleration("k", true, "", Some(Effect::NoExecute)), false),
+        ];
+        let tainted = Node { taints: vec![taint(Effect::NoSchedule)], ..node() };
+        for (toleration, expected) in table {
+            let spec = PodSpec { tolerations: vec![toleration], ..PodSpec::default() };
+            assert_eq!(fits(&spec, &tainted, &Totals::default()), expected, "{:?}", spec.tolerations);
+        }
+        let avoided = Node { taints: vec![taint(Effect::PreferNoSchedule)], ..node() };
+        let spec = PodSpec::default();
+        assert!(fits(&spec, &avoided, &Totals::default()), "a taint to be avoided forbids nothing");
+        let score = |node: &Node| score(Placement::LeastAllocated, &spec, node, &Totals::default());
+        assert!(score(&avoided) < score(&node()));
+    }
+
+    #[test]
+    fn room() {
+        let spec = |cpu, memory| PodSpec {
+            requests: Resources { pods: 1, ..Resources::new(cpu, memory) },
+            ..PodSpec::default()
+        };
+        let mut used = Totals::default();
+        used += &Resources { pods: 1, ..Resources::new(900, 100) };
+        assert!(fits(&spec(100, 0), &node(), &used));
+        assert!(!fits(&spec(101, 0), &node(), &used));
+        assert!(!fits(&spec(0, 1), &node(), &used));
+        used += &Resources { pods: 1, ..Resources::default() };
+        assert!(!fits(&spec(0, 0), &node(), &used), "no more than two pods");
+        let mut gpu = spec(0, 0);
+        gpu.requests.set_extended("gpu", 1);
+        assert!(!fits(&gpu, &node(), &Totals::default()));
+        for unfit in [
+            Node { unschedulable: true, ..node() },
+            Node { deleting: true, ..node() },
+            Node { readiness: Readiness::NotReady { since: None }, ..node() },
+        ] {
+            assert!(!fits(&spec(0, 0), &unfit, &Totals::default()));
+        }
+    }
+}

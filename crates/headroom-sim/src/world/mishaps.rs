@@ -7,23 +7,22 @@ use crate::scenario::Mishap;
 #[derive(Debug)]
 pub(super) struct Strike {
     incident: usize,
+    /// Struck and not yet let go.
     machines: Vec<MachineId>,
     /// The cloud group's limits before it.
     limits: Option<(u32, u32)>,
-    over: bool,
 }
 
 impl World {
     pub(super) fn plan_incident(&mut self, incident: usize, from: Timestamp) {
-        let at = self.incidents.get(incident).and_then(|known| known.at.next(self.start, from));
-        if let Some(at) = at {
+        if let Some(at) = self.incidents[incident].at.next(self.start, from) {
             self.plan_at(at, Event::Begins(incident));
         }
     }
 
     pub(super) fn strike(&mut self, incident: usize) {
         self.plan_incident(incident, after(self.now, SignedDuration::from_secs(1)));
-        let Some(Incident { lasts, mishap, .. }) = self.incidents.get(incident).cloned() else { return };
+        let Incident { lasts, mishap, .. } = self.incidents[incident].clone();
         let machines = self.victims(incident, &mishap);
         let mut limits = None;
         match &mishap {
@@ -46,7 +45,7 @@ impl World {
                 }
             }
         }
-        self.strikes.push(Strike { incident, machines, limits, over: false });
+        self.strikes.push(Strike { incident, machines, limits });
         if let Some(time) = lasts {
             self.plan(time, Event::Passes(self.strikes.len() - 1));
         }
@@ -54,10 +53,9 @@ impl World {
 
     /// Undoes a mishap.
     pub(super) fn pass(&mut self, strike: usize) {
-        let Some(Strike { incident, machines, limits, over }) = self.strikes.get_mut(strike) else { return };
-        *over = true;
+        let Strike { incident, machines, limits } = &mut self.strikes[strike];
         let (machines, limits) = (std::mem::take(machines), *limits);
-        let Some(Incident { mishap, .. }) = self.incidents.get(*incident).cloned() else { return };
+        let mishap = self.incidents[*incident].mishap.clone();
         match &mishap {
             Mishap::StockOut { node_type } => self.end_stock_out(node_type),
             Mishap::NotReady { .. } => machines.into_iter().for_each(|id| self.recover(id)),
@@ -88,11 +86,11 @@ impl World {
         let held: BTreeSet<MachineId> = self
             .strikes
             .iter()
-            .filter(|strike| strike.incident == incident && !strike.over)
+            .filter(|strike| strike.incident == incident)
             .flat_map(|strike| strike.machines.iter().copied())
             .collect();
-        let group = self.group_called(group).ok().and_then(|group| self.groups.get(group));
-        let machines = group.into_iter().flat_map(|group| &group.machines).copied();
+        let Ok(group) = self.group_called(group) else { return Vec::new() };
+        let machines = self.groups[group].machines.iter().copied();
         let registered = |id: &MachineId| self.machines.get(id).is_some_and(|machine| machine.node.is_some());
         machines.filter(|id| registered(id) && !held.contains(id)).take(nodes as usize).collect()
     }
@@ -109,7 +107,7 @@ impl World {
     /// the upper stays, as clouds do not end machines for that.
     fn set_limits(&mut self, group: &str, min: Option<u32>, max: Option<u32>) -> Option<(u32, u32)> {
         let group = self.group_called(group).ok()?;
-        let state = self.groups.get_mut(group)?;
+        let state = &mut self.groups[group];
         let before = (state.spec.min, state.spec.max);
         state.spec.max = max.unwrap_or(before.1);
         state.spec.min = min.unwrap_or(before.0).min(state.spec.max);

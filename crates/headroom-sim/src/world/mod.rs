@@ -1,5 +1,7 @@
 //! The simulated cluster and its cloud: what is true at one instant, and what happens by itself.
 
+#[cfg(test)]
+mod audit;
 mod cloud;
 mod execute;
 mod fit;
@@ -8,6 +10,8 @@ mod nodes;
 mod observe;
 mod pods;
 mod scheduler;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -136,8 +140,8 @@ enum Event {
     Demand(usize, Step),
     /// A pod has run for its time, or leaves.
     Ends(PodId),
-    /// A machine's node registers.
-    Registers(MachineId),
+    /// A machine has booted.
+    Boots(MachineId),
     /// A reason why a node is not ready is over.
     Recovers(MachineId),
     /// A flaky node may turn NotReady.
@@ -206,6 +210,8 @@ impl World {
 
     /// Lets everything happen that happens up to `now`, which must not be before the present.
     pub(crate) fn advance(&mut self, now: Timestamp) {
+        // What was done to the cluster since the last call may have made room.
+        self.schedule();
         while let Some(at) = self.queue.next_at().filter(|at| *at <= now) {
             self.set_time(at);
             while let Some(event) = self.queue.pop_until(at) {
@@ -256,7 +262,7 @@ impl World {
         match event {
             Event::Demand(source, step) => self.step(source, step),
             Event::Ends(pod) => self.end_pod(pod),
-            Event::Registers(machine) => self.register(machine),
+            Event::Boots(machine) => self.boot(machine),
             Event::Recovers(machine) => self.recover(machine),
             Event::Wavers(machine) => self.waver(machine),
             Event::Evicts(machine, since) => self.evict_unready(machine, since),

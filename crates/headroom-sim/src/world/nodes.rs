@@ -11,14 +11,25 @@ const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// For so long pods stay on a node that is not ready: Kubernetes' default toleration.
 const EVICTED_AFTER: SignedDuration = SignedDuration::from_secs(300);
 
-const HOUR: SignedDuration = SignedDuration::from_hours(1);
+pub(super) const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 impl World {
-    /// A machine's node joins the cluster, not ready yet.
+    /// A machine has booted: its node registers and warms up.
+    pub(super) fn boot(&mut self, id: MachineId) {
+        let Some(machine) = self.machines.get(&id) else { return };
+        let group = &mut self.groups[machine.group];
+        let (warm_up, flaky) = (group.within(group.spec.node_type.warm_up), group.spec.node_type.flaky);
+        self.register(id);
+        self.plan(warm_up, Event::Recovers(id));
+        if flaky.is_some() {
+            self.plan(HOUR, Event::Wavers(id));
+        }
+    }
+
+    /// A node joins the cluster, not ready yet, and gets its DaemonSets' pods.
     pub(super) fn register(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get_mut(&id) else { return };
-        let Some(group) = self.groups.get(machine.group) else { return };
-        let spec = &group.spec;
+        let spec = &self.groups[machine.group].spec;
         let object = Node {
             name: Arc::clone(&machine.name),
             provider_id: Some(machine.provider_id.clone()),
@@ -41,14 +52,8 @@ impl World {
             marked: None,
         });
         self.unseen.groups.insert(machine.group);
-        let (warm_up, flaky) = (spec.node_type.warm_up, spec.node_type.flaky);
         self.turn_not_ready(id);
         self.start_daemons(id);
-        let warm_up = self.draw(id, warm_up);
-        self.plan(warm_up, Event::Recovers(id));
-        if flaky.is_some() {
-            self.plan(HOUR, Event::Wavers(id));
-        }
     }
 
     /// One reason less for a node not to be ready.
@@ -80,7 +85,8 @@ impl World {
 
     /// A flaky node turns NotReady, or does not.
     pub(super) fn waver(&mut self, id: MachineId) {
-        let Some(group) = self.machines.get(&id).and_then(|machine| self.groups.get_mut(machine.group)) else { return };
+        let Some(machine) = self.machines.get(&id) else { return };
+        let group = &mut self.groups[machine.group];
         let Some(Flaky { an_hour, lasts }) = group.spec.node_type.flaky else { return };
         let (strikes, lasts) = (group.chance(an_hour), group.within(lasts));
         if strikes {
@@ -141,9 +147,7 @@ impl World {
         if let Some(machine) = self.machines.remove(&id) {
             self.by_name.remove(&machine.name);
         }
-        if let Some(state) = self.groups.get_mut(group) {
-            state.machines.remove(&id);
-        }
+        self.groups[group].machines.remove(&id);
         let levels = self.ledger.levels(group);
         levels.machines = levels.machines.saturating_sub(1);
         self.unseen.groups.insert(group);
@@ -184,11 +188,6 @@ impl World {
         let registered = self.machines.get(&id).and_then(|machine| machine.node.as_ref());
         let pods = registered.into_iter().flat_map(|registered| &registered.pods);
         pods.filter(|pod| self.pods.get(pod).is_some_and(|pod| which(pod.spec.kind))).copied().collect()
-    }
-
-    fn draw(&mut self, id: MachineId, span: crate::scenario::Span) -> SignedDuration {
-        let group = self.machines.get(&id).map(|machine| machine.group);
-        group.and_then(|group| self.groups.get_mut(group)).map_or(SignedDuration::ZERO, |group| group.within(span))
     }
 }
 

@@ -33,9 +33,7 @@ impl World {
     pub(crate) fn observe(&mut self) -> Vec<Change> {
         let Unseen { nodes, pods, groups, gone } = std::mem::take(&mut self.unseen);
         let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + gone.len());
-        changes.extend(
-            groups.into_iter().filter_map(|group| self.group_object(group)).map(|group| Change::Group(Box::new(group))),
-        );
+        changes.extend(groups.into_iter().map(|group| Change::Group(Box::new(self.group_object(group)))));
         changes.extend(nodes.into_iter().map(|name| match self.node_object(&name) {
             Some(node) => Change::Node(Box::new(node.clone())),
             None => Change::NodeGone(name),
@@ -61,13 +59,5 @@ impl World {
             created: Some(pod.created),
             ..Default::default()
         })
-    }
-}
-
-#[cfg(test)]
-impl World {
-    /// Everything that there is, for comparing.
-    pub(crate) fn picture(&self) -> String {
-        format!("{:#?}\n{:#?}\n{:#?}\n{:#?}", self.groups, self.machines, self.pods, self.waiting)
     }
 }

@@ -6,7 +6,7 @@ use crate::scenario::Arrival;
 impl World {
     /// Plans what a workload does next, at `from` or later.
     pub(super) fn plan_demand(&mut self, source: usize, from: Timestamp) {
-        if let Some((at, step)) = self.sources.get_mut(source).and_then(|state| state.next(from)) {
+        if let Some((at, step)) = self.sources[source].next(from) {
             self.plan_at(at, Event::Demand(source, step));
         }
     }
@@ -16,7 +16,7 @@ impl World {
             Step::Pods(count) => (0..count).for_each(|_| self.draw_pod(source)),
             Step::Replicas(count) => self.set_replicas(source, count),
             Step::RecordedUntil(until) => {
-                let arrivals = self.sources.get_mut(source).map(|state| state.take_recorded(until)).unwrap_or_default();
+                let arrivals = self.sources[source].take_recorded(until);
                 arrivals.into_iter().for_each(|arrival| self.arrive(source, arrival));
             }
         }
@@ -76,20 +76,18 @@ impl World {
     }
 
     fn draw_pod(&mut self, source: usize) {
-        let drawn = self.sources.get_mut(source).and_then(|state| state.draw().map(|(s, t)| (s.spec.clone(), t)));
-        if let Some((spec, runs_for)) = drawn {
+        if let Some((spec, runs_for)) = self.sources[source].draw() {
             self.make_pod(source, spec, runs_for, None);
         }
     }
 
     fn set_replicas(&mut self, source: usize, wanted: u32) {
-        let Some(crew) = self.crews.get(source) else { return };
         let wanted = wanted as usize;
-        let surplus = crew.live.len().saturating_sub(wanted);
+        let live = &self.crews[source].live;
         // As a ReplicaSet does: those without a node first, then the youngest.
         let mut order: Vec<(bool, PodId)> =
-            crew.live.iter().map(|id| (self.pods.get(id).is_none_or(|pod| pod.machine.is_none()), *id)).collect();
-        let missing = wanted.saturating_sub(order.len());
+            live.iter().map(|id| (self.pods.get(id).is_none_or(|pod| pod.machine.is_none()), *id)).collect();
+        let (surplus, missing) = (order.len().saturating_sub(wanted), wanted.saturating_sub(order.len()));
         order.sort_unstable_by(|a, b| b.cmp(a));
         order.into_iter().take(surplus).for_each(|(_, id)| self.end_pod(id));
         (0..missing).for_each(|_| self.draw_pod(source));
@@ -108,9 +106,9 @@ impl World {
         runs_for: Option<SignedDuration>,
         leaves_at: Option<Timestamp>,
     ) {
-        let (Some(source), Some(crew)) = (self.sources.get(workload), self.crews.get_mut(workload)) else { return };
+        let crew = &mut self.crews[workload];
         crew.made += 1;
-        let name = format!("{}-{:05}", source.workload().name, crew.made).into();
+        let name = format!("{}-{:05}", self.sources[workload].name(), crew.made).into();
         let pod = Pod { name, spec, workload: Some(workload), created: self.now, runs_for, leaves_at, machine: None };
         self.await_node(pod);
     }
@@ -118,8 +116,8 @@ impl World {
     fn await_node(&mut self, pod: Pod) {
         let (workload, spec, leaves_at) = (pod.workload, pod.spec.clone(), pod.leaves_at);
         let id = self.admit(pod);
-        if let Some(crew) = workload.and_then(|workload| self.crews.get_mut(workload)) {
-            crew.live.insert(id);
+        if let Some(workload) = workload {
+            self.crews[workload].live.insert(id);
         }
         self.ledger.counts.arrived += 1;
         self.waiting.push(spec, id);
@@ -139,8 +137,8 @@ impl World {
     /// Takes a pod out of the world.
     fn take_pod(&mut self, id: PodId) -> Option<Pod> {
         let pod = self.pods.remove(&id)?;
-        if let Some(crew) = pod.workload.and_then(|workload| self.crews.get_mut(workload)) {
-            crew.live.remove(&id);
+        if let Some(workload) = pod.workload {
+            self.crews[workload].live.remove(&id);
         }
         match pod.machine {
             None => self.waiting.remove(&pod.spec, id),

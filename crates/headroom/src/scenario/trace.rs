@@ -136,8 +136,13 @@ impl Sort {
 
     fn policy(&self, max: u32) -> Group {
         let select = Selection { labels: self.labels(), capacity: None };
-        // A pod may lack a GPU on nodes whose cpu and memory are hardly used.
-        let utilization = Utilization { scale_on_starve: true, ..Utilization::default() };
+        let utilization = Utilization {
+            // A pod may lack a GPU on nodes whose cpu and memory are hardly used.
+            scale_on_starve: true,
+            // Some of the trace's pods run for days, and each that is cut off runs again from its start.
+            hard_grace: SignedDuration::from_hours(7 * 24),
+            ..Utilization::default()
+        };
         Group {
             size: Size { min: Some(0), max: Some(max) },
             strategy: Strategy::Utilization(utilization),
