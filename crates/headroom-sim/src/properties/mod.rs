@@ -134,6 +134,7 @@ proptest! {
                 for planned in done {
                     let _ = world.execute(planned);
                 }
+                world.advance(at);
                 prop_assert!(world.picture() == once, "the plan was carried out twice");
             }
             at = at.saturating_add(scenario.interval).unwrap();

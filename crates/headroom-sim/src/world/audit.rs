@@ -11,20 +11,21 @@ impl World {
     }
 
     /// Nodes with their pods by name, then the pods that wait.
-    pub(crate) fn sketch(&self) -> String {
+    pub(crate) fn sketch(&self) -> Vec<String> {
         let name = |id: &PodId| self.pods.get(id).map(|pod| pod.name.to_string()).unwrap_or_default();
         let lines = self.machines.values().map(|machine| match &machine.node {
-            None => format!("{} boots\n", machine.name),
+            None => format!("{} boots", machine.name),
             Some(node) => {
-                let pods: Vec<String> = node.pods.iter().map(name).collect();
                 let ready = if node.outages == 0 { "" } else { " not ready" };
-                format!("{}{ready}: {}\n", machine.name, pods.join(" ")).replace(": \n", "\n")
+                let pods: Vec<String> = node.pods.iter().map(name).collect();
+                let colon = if pods.is_empty() { "" } else { ": " };
+                format!("{}{ready}{colon}{}", machine.name, pods.join(" "))
             }
         });
-        let waiting = self.pods.iter().filter(|(_, pod)| pod.machine.is_none()).map(|(id, _)| name(id));
-        let waiting: Vec<String> = waiting.collect();
-        let waiting = if waiting.is_empty() { String::new() } else { format!("waiting: {}\n", waiting.join(" ")) };
-        lines.chain([waiting]).collect()
+        let waiting: Vec<String> =
+            self.pods.iter().filter(|(_, pod)| pod.machine.is_none()).map(|(id, _)| name(id)).collect();
+        let waiting = (!waiting.is_empty()).then(|| format!("waiting: {}", waiting.join(" ")));
+        lines.chain(waiting).collect()
     }
 
     /// What is wrong with the books: sums that are not those of what there is, or pods that wait although they fit.

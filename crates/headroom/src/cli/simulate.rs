@@ -40,9 +40,11 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Output {
-    /// For people.
+    /// Costs, waiting times and a chart.
     #[default]
     Text,
+    /// Before that, one line for each action with its reason, and for what is refused.
+    Wide,
     /// For programs.
     Json,
 }
@@ -53,10 +55,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    let simulation = play(&scenario, args.record.as_ref())?;
+    let simulation = play(&scenario, &args)?;
     let summary = simulation.summary();
     match args.output {
-        Output::Text => stdout::print(&view::summary(&summary))?,
+        Output::Text | Output::Wide => stdout::print(&view::summary(&summary))?,
         Output::Json => stdout::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -70,7 +72,8 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     })
 }
 
-fn play(scenario: &Scenario, record: Option<&PathBuf>) -> anyhow::Result<Simulation> {
+fn play(scenario: &Scenario, args: &Args) -> anyhow::Result<Simulation> {
+    let record = args.record.as_ref();
     let writing = || format!("cannot write {}", record.map(|file| file.display().to_string()).unwrap_or_default());
     let mut simulation = Simulation::new(scenario);
     let mut recorder = match record {
@@ -81,15 +84,22 @@ fn play(scenario: &Scenario, record: Option<&PathBuf>) -> anyhow::Result<Simulat
         None => None,
     };
     let progress = Progress::new(scenario);
+    let mut diary = matches!(args.output, Output::Wide).then(view::Diary::default);
     while let Some(round) = simulation.next_round()? {
         if let Some(recorder) = &mut recorder {
             let memory = (round.number == 1).then_some(&round.memory);
             recorder.round(round.number, memory, &round.changes, &round.plan).with_context(writing)?;
         }
+        if let Some(diary) = &mut diary {
+            stdout::print(&diary.entries(&round))?;
+        }
         progress.at(round.at);
     }
     recorder.map_or(Ok(()), Recorder::finish).with_context(writing)?;
     progress.end();
+    if diary.is_some() {
+        stdout::print("\n")?;
+    }
     Ok(simulation)
 }
 

@@ -6,6 +6,7 @@
 mod assumed;
 mod caveats;
 mod columns;
+mod diary;
 pub mod explain;
 mod output;
 mod plan;
@@ -14,6 +15,7 @@ mod words;
 
 use anstyle::{AnsiColor, Style};
 
+pub use diary::Diary;
 pub use output::Output;
 pub use plan::plan;
 pub use summary::summary;
