@@ -25,9 +25,9 @@ impl Diary {
         };
         for (at, planned) in round.plan.actions.iter().enumerate() {
             let dry = if planned.dry_run { " (dry run)" } else { "" };
-            line(&planned.group, format_args!("{}{dry}, as {}", planned.action, planned.reason));
+            line(&planned.group, format_args!("{}{dry} because {}", planned.action, planned.reason));
             for (_, why) in round.refused.iter().filter(|(index, _)| *index == at) {
-                line(&planned.group, format_args!("refused, as {why}"));
+                line(&planned.group, format_args!("refused: {why}"));
             }
         }
         let refusals = round.plan.report.refusals.iter().filter(|refusal| !waits(&refusal.why));
