@@ -460,3 +460,23 @@ fn a_step_that_would_be_taken_back_is_not_taken() {
         "#]],
     );
 }
+
+#[test]
+fn marks_are_not_taken_off_beyond_the_maximum() {
+    check(
+        "group web min=1 max=2 target=3
+         node n{1..3} in=web cpu=1 memory=1000
+         pod p{1..2} on=n2 for=web cpu=900m memory=10 running
+         round
+         after 1s
+         round",
+        expect![[r#"
+            web 3, wants -1, 3 in service, cpu 60% (1800m of 3), memory 0.67% (20 of 2.93Ki)
+              web: taint n1 atlassian.com/escalator=1767225600:NoSchedule because 3 nodes, at most 2 wanted
+
+            web 3, wants +1, 2 in service, 1 tainted, cpu 90% (1800m of 2), memory 1% (20 of 1.95Ki)
+              not: group web: wants 1 more nodes, at most 0 allowed by maximum 2
+              not: node n1: marked, kept until 2026-01-01T00:10:00Z
+        "#]],
+    );
+}

@@ -2,41 +2,80 @@
 
 use std::fmt::Write;
 use std::mem::{Discriminant, discriminant};
+use std::sync::Arc;
 
-use headroom_core::plan::{Subject, Why};
+use headroom_core::plan::{Action, Planned, Refusal, Subject, Warning, Why};
 use headroom_sim::Round;
 
 /// Tells of rounds one after the other.
 #[derive(Debug, Default)]
 pub struct Diary {
-    /// What the last round refused, so that it is told once and not in every round.
-    refused: Vec<(Subject, Discriminant<Why>)>,
+    /// What the last round said besides what it did, so that it is told once and not in every round.
+    said: Vec<Said>,
+}
+
+/// Something that is said in every round as long as it holds.
+#[derive(Clone, Debug, PartialEq)]
+enum Said {
+    Refused(Subject, Discriminant<Why>),
+    Warned(Arc<str>, Discriminant<Warning>),
+    WouldDo(Arc<str>, Option<Arc<str>>, Discriminant<Action>),
 }
 
 impl Diary {
-    /// A line for each action of a round, for each that the cluster or cloud refused, and for each refusal that the
-    /// round before did not have. What only waits for its time is left out.
+    /// A line for each action of a round, for each that the cluster or cloud refused, and for each warning and refusal
+    /// that the round before did not have. What only waits for its time is left out.
     pub fn entries(&mut self, round: &Round) -> String {
         let mut text = String::new();
         let time = round.at.strftime("%F %T");
-        let mut line = |subject: &str, what: std::fmt::Arguments<'_>| {
+        let mut line = |what: std::fmt::Arguments<'_>| {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{time}  {subject}: {what}");
+            let _ = writeln!(text, "{time}  {what}");
+        };
+        let mut said = Vec::new();
+        let mut is_news = |thing: Said| {
+            let news = !self.said.contains(&thing);
+            said.push(thing);
+            news
         };
         for (at, planned) in round.plan.actions.iter().enumerate() {
-            let dry = if planned.dry_run { " (dry run)" } else { "" };
-            line(&planned.group, format_args!("{}{dry} because {}", planned.action, planned.reason));
+            let Planned { group, action, reason, dry_run } = planned;
+            if !dry_run {
+                line(format_args!("{group}: {action} because {reason}"));
+            } else if is_news(would_do(planned)) {
+                line(format_args!("{group}: {action} (dry run) because {reason}"));
+            }
             for (_, why) in round.refused.iter().filter(|(index, _)| *index == at) {
-                line(&planned.group, format_args!("refused: {why}"));
+                line(format_args!("{group}: refused: {why}"));
             }
         }
-        let refusals = round.plan.report.refusals.iter().filter(|refusal| !waits(&refusal.why));
-        let key = |refusal: &headroom_core::plan::Refusal| (refusal.subject.clone(), discriminant(&refusal.why));
-        for refusal in refusals.clone().filter(|refusal| !self.refused.contains(&key(refusal))) {
-            line(&refusal.subject.to_string(), format_args!("{}", refusal.why));
+        for refusal in round.plan.report.refusals.iter().filter(|refusal| !waits(&refusal.why)) {
+            let Refusal { subject, why } = refusal;
+            if is_news(Said::Refused(subject.clone(), discriminant(why))) {
+                line(format_args!("{refusal}"));
+            }
         }
-        self.refused = refusals.map(key).collect();
+        for warning in &round.plan.report.warnings {
+            if is_news(Said::Warned(Arc::clone(group_of(warning)), discriminant(warning))) {
+                line(format_args!("warning: {warning}"));
+            }
+        }
+        self.said = said;
         text
+    }
+}
+
+fn would_do(planned: &Planned) -> Said {
+    let node = planned.action.node().map(Arc::from);
+    Said::WouldDo(Arc::clone(&planned.group), node, discriminant(&planned.action))
+}
+
+fn group_of(warning: &Warning) -> &Arc<str> {
+    match warning {
+        Warning::MixedSizes { group, .. }
+        | Warning::WithoutRequests { group, .. }
+        | Warning::LargeDaemonSets { group, .. }
+        | Warning::ForeignPods { group, .. } => group,
     }
 }
 

@@ -20,8 +20,7 @@ pub(super) enum Cooling {
 }
 
 impl Pass<'_> {
-    /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so neither cool-down nor maximum holds
-    /// them back.
+    /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so no cool-down holds them back.
     pub(super) fn grow(&mut self, round: &mut Round<'_>, add: u32, reason: Reason, cooling: Cooling) {
         if let Some(health) = self.health.filter(|health| !health.healthy) {
             let max = self.settings.unhealthy.map(|settings| settings.max).unwrap_or_default();
@@ -48,7 +47,9 @@ impl Pass<'_> {
         let mut candidates: Vec<_> =
             self.nodes.tainted.iter().filter(|view| !unhealthy(&view.node.name)).copied().collect();
         newest_first(&mut candidates);
-        for view in candidates.iter().take(add as usize) {
+        // Beyond the maximum the next round would mark them again.
+        let room = self.limits.max.saturating_sub(self.count());
+        for view in candidates.iter().take(add.min(room) as usize) {
             let action = Action::Untaint { node: Arc::clone(&view.node.name), key: REMOVAL_TAINT.into() };
             round.act(self.group, action, reason.clone());
             self.untainted += 1;
