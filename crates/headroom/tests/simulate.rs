@@ -142,7 +142,8 @@ fn a_changed_recording_is_noticed() {
           recorded 13
           decided  14
           recorded by headroom 0.1.0, decided by headroom 0.1.0
-    "#]].assert_eq(&stdout(&output).replace(path(&recording), "FILE"));
+    "#]]
+    .assert_eq(&stdout(&output).replace(path(&recording), "FILE"));
 }
 
 #[test]
@@ -179,7 +180,8 @@ fn a_broken_recording_is_an_error_with_its_line() {
 
         error: FILE: line 2: the first round says nothing of what was remembered
         hint: the file is cut off at its start
-    "#]].assert_eq(&messages.join("\n"));
+    "#]]
+    .assert_eq(&messages.join("\n"));
 }
 
 /// A recording of a burst.
