@@ -25,6 +25,7 @@ pub mod quantity;
 mod round;
 pub mod snapshot;
 pub mod strategy;
+pub mod scheduling;
 pub mod wake;
 
 pub use check::{Invariant, Violation, check};
