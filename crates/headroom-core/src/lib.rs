@@ -11,6 +11,7 @@ pub mod backoff;
 pub mod balance;
 mod check;
 mod decide;
+pub mod estimator;
 pub mod expander;
 pub mod fixture;
 pub mod guard;
@@ -23,9 +24,9 @@ pub mod policy;
 pub mod pricing;
 pub mod quantity;
 mod round;
+pub mod scheduling;
 pub mod snapshot;
 pub mod strategy;
-pub mod scheduling;
 pub mod wake;
 
 pub use check::{Invariant, Violation, check};

@@ -7,20 +7,26 @@
 //!
 //! Preferences never keep a pod away; they decide between nodes that would all do.
 
+mod attach_limits;
 mod devices;
 mod host;
 mod host_ports;
 mod misfit;
 mod node_affinity;
 mod placement;
+mod pod_affinity;
 mod preference;
 mod resources;
 mod selector;
+mod spread;
 mod taints;
 mod volumes;
 
 pub use host::{HOSTNAME, Host};
 pub use misfit::Misfit;
+pub use placement::{
+    Filled, Mark, NewNode, NewNodes, NodeId, Offer, Placement, Setup, Standing, Supply, TemplateId, Unplaced,
+};
 
 use volumes::Volumes;
 
