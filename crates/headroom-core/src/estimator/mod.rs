@@ -48,12 +48,7 @@ impl Estimate {
 ///
 /// The fewest machines for the most pods win. When there are not enough machines for all pods, those of high priority
 /// go first. The placement is left with the pods where they are to go: take a mark before and roll back to undo that.
-pub fn estimate(
-    placement: &mut Placement,
-    offers: &[Offer],
-    pods: &[(ClassId, u32)],
-    limit: Option<u32>,
-) -> Estimate {
+pub fn estimate(placement: &mut Placement, offers: &[Offer], pods: &[(ClassId, u32)], limit: Option<u32>) -> Estimate {
     let mark = placement.mark();
     let mut best = pack(placement, offers, pods, limit, Order::Size);
     let mut current = Order::Size;

@@ -35,13 +35,7 @@ impl<'a> Host<'a> {
 
     /// A machine that does not exist yet.
     pub fn new(template: &'a Template) -> Self {
-        Host {
-            name: "",
-            hostname: Some(""),
-            labels: &template.labels,
-            taints: &template.taints,
-            unschedulable: false,
-        }
+        Host { name: "", hostname: Some(""), labels: &template.labels, taints: &template.taints, unschedulable: false }
     }
 
     /// The value of a label.

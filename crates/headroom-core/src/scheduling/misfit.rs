@@ -257,7 +257,11 @@ impl fmt::Display for Misfit {
             Misfit::NodeAffinity { wanted } => write!(f, "wants a node with {wanted}"),
             Misfit::VolumeAffinity { volume, wanted } => write!(f, "volume {volume} wants a node with {wanted}"),
             Misfit::VolumeZone { volume, key, wanted, found } => {
-                write!(f, "volume {volume} wants a node with {key}={wanted}, not {}", found.as_deref().unwrap_or("none"))
+                write!(
+                    f,
+                    "volume {volume} wants a node with {key}={wanted}, not {}",
+                    found.as_deref().unwrap_or("none")
+                )
             }
             Misfit::VolumeElsewhere { claim, class } => {
                 write!(f, "storage class {class} makes no volume here for the persistent volume claim {claim}")
@@ -280,7 +284,10 @@ impl fmt::Display for Misfit {
             Misfit::TopologyKeyMissing { key } => write!(f, "wants a node with the label {key}"),
             Misfit::Spread { key, domain, pods, fewest, max_skew } => {
                 let place = if domain.is_empty() { "a new node" } else { &**domain };
-                write!(f, "spread over {key}: {place} has {pods} pods, the emptiest {fewest}, allowed is {max_skew} more")
+                write!(
+                    f,
+                    "spread over {key}: {place} has {pods} pods, the emptiest {fewest}, allowed is {max_skew} more"
+                )
             }
             Misfit::PodAffinity { selector, key } => write!(f, "wants a pod with {selector} near by ({key})"),
             Misfit::PodAntiAffinity { selector, key } => write!(f, "wants no pod with {selector} near by ({key})"),

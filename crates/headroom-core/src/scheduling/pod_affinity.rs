@@ -43,9 +43,7 @@ pub(super) fn check(placement: &Placement, rules: &Rules, node: &Node) -> Result
         });
     }
     match rules.shunned_by.iter().find(|counter| pods(counter) > 0) {
-        Some(counter) => {
-            Err(Misfit::PodAntiAffinityOfOther { selector: selector(counter), key: key(counter) })
-        }
+        Some(counter) => Err(Misfit::PodAntiAffinityOfOther { selector: selector(counter), key: key(counter) }),
         None => Ok(()),
     }
 }
@@ -77,6 +75,6 @@ fn room_where(placement: &Placement, rules: &Rules, domain: impl Fn(Key) -> Opti
 }
 
 /// Whether no pod is anywhere that the class must be near, and the pods of the class would do themselves.
-fn is_first(placement: &Placement, rules: &Rules) -> bool {
+pub(super) fn is_first(placement: &Placement, rules: &Rules) -> bool {
     rules.meets_own_affinity && !rules.affinity.iter().any(|counter| placement.counter(*counter).any())
 }

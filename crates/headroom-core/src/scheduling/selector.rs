@@ -34,7 +34,12 @@ pub(super) fn selects(selector: Option<&LabelSelector>, labels: &Labels) -> bool
 /// not have are passed over, and so is everything when there is no selector.
 ///
 /// The API server merges these keys into the selector of most objects already; doing it twice changes nothing.
-pub(super) fn narrow(selector: Option<&LabelSelector>, own: &Labels, same: &[Box<str>], different: &[Box<str>]) -> Option<LabelSelector> {
+pub(super) fn narrow(
+    selector: Option<&LabelSelector>,
+    own: &Labels,
+    same: &[Box<str>],
+    different: &[Box<str>],
+) -> Option<LabelSelector> {
     let mut narrowed = selector?.clone();
     let keys = same.iter().map(|key| (key, Operator::In)).chain(different.iter().map(|key| (key, Operator::NotIn)));
     for (key, operator) in keys {

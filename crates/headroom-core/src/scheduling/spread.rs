@@ -4,7 +4,7 @@
 //! that are there, itself included if it counts itself, are at most `maxSkew` more than in the emptiest domain.
 
 use super::Misfit;
-use super::placement::{Counter, Key, NONE, Node, Placement, Rules, Shape, SpreadRule};
+use super::placement::{Counter, Key, NONE, Node, Placement, Rules, Scope, Shape, SpreadRule};
 
 /// What there is in the domains of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,14 @@ pub(super) fn domain_list(placement: &Placement, counter: &Counter) -> Vec<u32> 
             nodes.map(|(_, node)| placement.domain(counter.key, node)).collect()
         }
         _ => {
-            let there = |shape: &Shape| shape.copies > if counter.leaves_out_closed() { shape.closed } else { 0 };
+            // A node without a hostname is no domain of any label where hosts are spread over too.
+            let hosts = counter.scope.as_ref().is_some_and(Scope::needs_hosts);
+            let there = |shape: &Shape| match (hosts, counter.leaves_out_closed()) {
+                (false, false) => shape.copies > 0,
+                (false, true) => shape.copies > shape.closed,
+                (true, false) => shape.hosts > 0,
+                (true, true) => shape.hosts > shape.closed_hosts,
+            };
             let shapes = placement.shapes().filter(|(id, shape)| there(shape) && counter.looks_at_shape(*id));
             shapes.map(|(_, shape)| shape.domain(counter.key)).collect()
         }

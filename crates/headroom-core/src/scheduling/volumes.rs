@@ -118,7 +118,10 @@ impl Volumes {
             }
             ClaimState::Unbound => match snapshot.storage_class(&claim.storage_class) {
                 Some(class) if class.wait_for_first_consumer => self.add_waiting(snapshot, claim, class),
-                Some(_) => self.refuse(Misfit::ClaimUnbound { claim: name() }),
+                Some(class) => {
+                    self.attach_new(claim, class);
+                    self.refuse(Misfit::ClaimUnbound { claim: name() });
+                }
                 None => {
                     let class = claim.storage_class.clone();
                     let missing = Misfit::StorageClassMissing { claim: name(), class };
@@ -150,23 +153,25 @@ impl Volumes {
             None => volume.available,
         };
         let serves = |volume: &&Volume| {
-            *volume.storage_class == *class.name
-                && volume.capacity >= claim.request
-                && volume.modes.serve(claim.modes)
+            *volume.storage_class == *class.name && volume.capacity >= claim.request && volume.modes.serve(claim.modes)
         };
         let existing = snapshot.volumes().filter(free_for_claim).filter(serves);
-        let makes = &*class.provisioner != NO_PROVISIONER;
-        if makes {
-            let handle = format!("{}/{}", claim.namespace, claim.name);
-            self.attach.push((Arc::clone(&class.provisioner), handle.into()));
-        }
+        self.attach_new(claim, class);
         self.to_make.push(ToMake {
             claim: claim.name.clone(),
             class: claim.storage_class.clone(),
-            made_in: makes.then(|| class.allowed_topologies.clone()),
+            made_in: makes_volumes(class).then(|| class.allowed_topologies.clone()),
             existing: existing.map(|volume| volume.node_affinity.clone()).collect(),
             selected_node: claim.selected_node.clone(),
         });
+    }
+
+    /// A volume that is yet to be made will be attached too.
+    fn attach_new(&mut self, claim: &Claim, class: &StorageClass) {
+        if makes_volumes(class) {
+            let handle = format!("{}/{}", claim.namespace, claim.name);
+            self.attach.push((Arc::clone(&class.provisioner), handle.into()));
+        }
     }
 
     fn refuse(&mut self, misfit: Misfit) {
@@ -179,6 +184,10 @@ impl Volumes {
             Coverage::Partial | Coverage::Absent => drop(self.unknown.get_or_insert(kind)),
         }
     }
+}
+
+fn makes_volumes(class: &StorageClass) -> bool {
+    &*class.provisioner != NO_PROVISIONER
 }
 
 /// Every claim has, or can get, a volume at all.

@@ -344,7 +344,11 @@ impl Snapshot {
             phase: entry.phase,
             deleting: entry.deleting,
             pending: entry.place == Place::Pending,
-            nominated: self.nominated.get(&class.spec.namespace).and_then(|pods| pods.get(&key.name)).map(|node| &**node),
+            nominated: self
+                .nominated
+                .get(&class.spec.namespace)
+                .and_then(|pods| pods.get(&key.name))
+                .map(|node| &**node),
             created: entry.created,
         })
     }

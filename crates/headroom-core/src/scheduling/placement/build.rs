@@ -17,9 +17,7 @@ use super::table::Table;
 use super::{NONE, Placement, TemplateId, rules};
 use crate::quantity::Totals;
 use crate::scheduling::{HOSTNAME, Host};
-use crate::snapshot::{
-    Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template,
-};
+use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
 
 /// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
 const PROTOTYPE_HOSTS: u32 = 1 << 31;
@@ -194,7 +192,10 @@ impl Placement {
                 if holds_nothing(class) {
                     node.use_resources(class, -1);
                 } else if let Some(rules) = &class.rules {
-                    node.occupy(pod.0, rules, 1);
+                    node.occupy(rules, 1);
+                    if !deleting {
+                        node.list(pod.0, 1);
+                    }
                     recount(&mut self.counters, &self.shapes, id, node, rules, 1, deleting);
                 }
             }
@@ -210,7 +211,7 @@ impl Placement {
             for id in classes.by_ref().take(new.daemon_sets.len()) {
                 let class = self.classes.at(*id);
                 let node = self.prototypes.at_mut(number);
-                node.take(*id, class, 1);
+                node.take(*id, class, 1, false);
                 if let Some(rules) = &class.rules {
                     recount(&mut self.counters, &self.shapes, NONE, node, rules, 1, false);
                 }

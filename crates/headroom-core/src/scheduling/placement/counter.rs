@@ -52,6 +52,11 @@ impl Scope {
         Scope { spec, keys, honor_affinity, honor_taints, by_node, shapes: Vec::new(), nodes: Vec::new() }
     }
 
+    /// Whether only nodes with a hostname count.
+    pub(in crate::scheduling) fn needs_hosts(&self) -> bool {
+        self.keys.contains(&Key::Host)
+    }
+
     /// Looks at shapes that are new.
     pub(super) fn learn_shapes(&mut self, shapes: &Shapes) {
         for (_, shape) in shapes.iter().skip(self.shapes.len()) {
@@ -96,7 +101,7 @@ impl Counter {
             Some(included) if scope.by_node => included,
             _ => scope.shapes.get(node.shape as usize).unwrap_or(&false),
         };
-        *included && !(node.closed && scope.honor_taints) && (node.host != NONE || !scope.keys.contains(&Key::Host))
+        *included && !(node.closed && scope.honor_taints) && (node.host != NONE || !scope.needs_hosts())
     }
 
     /// Whether it looks at the nodes of a shape, provided that they have the key.

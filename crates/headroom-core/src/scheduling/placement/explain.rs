@@ -15,8 +15,12 @@ impl Placement {
     }
 
     /// Whether a pod of the class can go on one new machine of a template.
-    pub fn fits_new(&self, class: ClassId, template: TemplateId) -> Result<(), Misfit> {
-        self.check(self.class(class), self.prototype(template))
+    pub fn fits_new(&mut self, class: ClassId, template: TemplateId) -> Result<(), Misfit> {
+        let mark = self.mark();
+        let node = self.open(template, 1);
+        let answer = self.fits(class, NodeId(node));
+        self.rollback(mark);
+        answer
     }
 
     /// Why no node that is there, or on its way, or new can take one more pod of the class: the refusal of the node that

@@ -78,16 +78,15 @@ impl Placement {
             first = false;
         }
         let left = lots.iter().filter(|(_, wanted, placed)| placed < wanted);
-        let unplaced = left.map(|(class, wanted, placed)| Unplaced {
-            class: *class,
-            count: wanted - placed,
-            why: self.why_not(*class, supply),
+        let unplaced = left.map(|(class, wanted, placed)| {
+            let (class, count) = (*class, wanted - placed);
+            Unplaced { class, count, why: self.why_not(class, supply) }
         });
         let unplaced = unplaced.collect();
         Filled { placed: lots.into_iter().map(|(class, _, placed)| (class, placed)).collect(), unplaced }
     }
 
-    fn why_not(&self, class: ClassId, supply: &Supply) -> Misfit {
+    fn why_not(&mut self, class: ClassId, supply: &Supply) -> Misfit {
         let mut closest = Misfit::NoNodes;
         for offer in &supply.offers {
             match self.fits_new(class, offer.template) {
@@ -122,9 +121,16 @@ impl Placement {
     /// Places up to `wanted` pods; the answer is how many.
     pub(super) fn pour(&mut self, lot: &Lot, wanted: u32, supply: &mut Supply) -> u32 {
         let over_hosts = lot.rules.as_deref().map(|rules| self.spreads_itself(rules, true)).unwrap_or_default();
-        match over_hosts.first() {
-            Some(rule) => self.pour_level(lot, rule, wanted, supply),
-            None => self.pour_by_room(lot, wanted, supply),
+        let (Some(rules), [rule]) = (&lot.rules, &*over_hosts) else {
+            return self.pour_by_room(lot, wanted, supply);
+        };
+        if !pod_affinity::is_first(self, rules) {
+            return self.pour_level(lot, rule, wanted, supply);
+        }
+        // The first pod decides where the others may go.
+        match self.pour_by_room(lot, wanted.min(1), supply) {
+            0 => 0,
+            first => first + self.pour_level(lot, rule, wanted - first, supply),
         }
     }
 
@@ -181,9 +187,10 @@ impl Placement {
         if supply.left_of(at) == 0 || !lot.allows(self.shapes.at(shape)) || !self.shape_fits(lot.class, shape) {
             return None;
         }
-        let room = self.room(lot, shape);
         let (each, copies) = self.room_on(lot, self.prototype(template));
-        (room > 0 && each > 0).then_some((template, room, each, copies))
+        let copies = if lot.rules.is_some() && self.counts_daemon_sets(template) { 1 } else { copies };
+        let room = if each > 0 { self.room_beside_daemon_sets(lot, template) } else { 0 };
+        (room > 0).then_some((template, room, each, copies))
     }
 
     /// How many pods may be put on all nodes of a shape together.
@@ -191,6 +198,26 @@ impl Placement {
         let Some(rules) = &lot.rules else { return u32::MAX };
         let shape = self.shapes.at(shape);
         spread::room(self, rules, shape, lot.but).min(pod_affinity::room(self, rules, shape))
+    }
+
+    /// Whether rules look at pods of a template's DaemonSets, so that one machine more changes what may follow.
+    pub(super) fn counts_daemon_sets(&self, template: TemplateId) -> bool {
+        let rules = |class: u32| self.classes.at(class).rules.as_ref();
+        let pods = &self.prototype(template).pods;
+        pods.iter().any(|(class, _)| rules(*class).is_some_and(|rules| !rules.adds.is_empty()))
+    }
+
+    /// How many pods may be put on all new machines of a template together, once there is one with its DaemonSet pods.
+    fn room_beside_daemon_sets(&mut self, lot: &Lot, template: TemplateId) -> u32 {
+        let shape = self.prototype(template).shape;
+        if lot.rules.is_none() || !self.counts_daemon_sets(template) {
+            return self.room(lot, shape);
+        }
+        let mark = self.mark();
+        self.open(template, 1);
+        let room = self.room(lot, shape);
+        self.rollback(mark);
+        room
     }
 
     /// How many pods may be put on a node of a shape that fits, and on how many copies of it.

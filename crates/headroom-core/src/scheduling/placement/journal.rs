@@ -1,5 +1,7 @@
 //! The steps by which a placement changes, and how they are taken back.
 
+use std::collections::BTreeMap;
+
 use super::class::Rules;
 use super::counter::recount;
 use super::node::Node;
@@ -41,6 +43,21 @@ impl Placement {
                 None => return,
             }
         }
+    }
+
+    /// The pods that were put on nodes with a name since the mark was made, by node and in the order of the classes'
+    /// contents. For machines without a name see [`Placement::new_nodes`].
+    pub fn placed_since(&self, mark: Mark) -> Vec<(NodeId, ClassId, u32)> {
+        let mut counts: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
+        for undo in self.journal.iter().skip(mark.0) {
+            if let Undo::Put { class, node, each } = undo
+                && self.nodes.at(*node).is_named()
+            {
+                *counts.entry((*node, self.classes.at(*class).rank, *class)).or_default() += each;
+            }
+        }
+        let placed = counts.into_iter().filter(|(_, count)| *count > 0);
+        placed.map(|((node, _, class), count)| (NodeId(node), ClassId(class), clamped(count))).collect()
     }
 
     /// Puts a pod on a node, whether it fits or not. The answer is the node that has it: one of several equal machines
@@ -115,7 +132,7 @@ impl Placement {
     pub(super) fn change(&mut self, class: u32, node: u32, each: i64, deleting: bool) {
         let (id, number) = (node, class);
         let (class, node) = (self.classes.at(number), self.nodes.at_mut(id));
-        node.take(number, class, each);
+        node.take(number, class, each, deleting);
         if let Some(rules) = &class.rules {
             recount(&mut self.counters, &self.shapes, id, node, rules, each, deleting);
         }
@@ -215,4 +232,8 @@ impl Placement {
         shape.nodes.pop();
         Some(node)
     }
+}
+
+fn clamped(count: i64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -34,9 +34,8 @@ impl Pile {
 
 /// Puts `amount` on the piles so that they become as level as can be, and none gets higher than `limit` by it.
 pub(super) fn level(piles: &[Pile], amount: u32, limit: u32) -> Level {
-    let needed = |height: u32| -> u64 {
-        piles.iter().map(|pile| u64::from(pile.up_to(height)) * u64::from(pile.copies)).sum()
-    };
+    let needed =
+        |height: u32| -> u64 { piles.iter().map(|pile| u64::from(pile.up_to(height)) * u64::from(pile.copies)).sum() };
     let amount = u64::from(amount);
     // The highest level for which there is enough, by halving.
     let (mut enough, mut too_high) = (0, limit.saturating_add(1));

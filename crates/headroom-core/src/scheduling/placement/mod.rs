@@ -17,8 +17,8 @@ mod rooms;
 mod rules;
 mod shape;
 mod size;
-mod spread_labels;
 mod spread_hosts;
+mod spread_labels;
 mod supply;
 mod table;
 
@@ -30,7 +30,7 @@ pub use journal::Mark;
 pub use supply::{Offer, Supply};
 
 pub(super) use class::{Class, Rules, SpreadRule};
-pub(super) use counter::Counter;
+pub(super) use counter::{Counter, Scope};
 pub(super) use node::Node;
 pub(super) use shape::{Key, Shape};
 
@@ -93,6 +93,11 @@ impl Placement {
     /// The node called `name`.
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.by_name.get(name).map(|node| NodeId(*node))
+    }
+
+    /// The name of a node; empty for a machine that does not exist yet.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes.at(node.0).name
     }
 
     /// What the pods of a class share.

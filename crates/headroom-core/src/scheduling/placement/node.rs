@@ -39,7 +39,8 @@ pub(in crate::scheduling) struct Node {
     pub(in crate::scheduling) attached: Vec<(u32, u32, u32)>,
     /// The most volumes of a driver.
     pub(in crate::scheduling) limits: Vec<(u32, u32)>,
-    /// Pods by class, those that some rule looks at and, on machines that do not exist yet, all.
+    /// Pods by class, those that are being deleted left out: the ones that some rule looks at and, on machines without a
+    /// name, all.
     pub(super) pods: Vec<(u32, u32)>,
 }
 
@@ -75,14 +76,15 @@ impl Node {
         if key == Key::Host { self.host } else { shapes.at(self.shape).domain(key) }
     }
 
-    /// Puts `each` pods of a class on each copy, or takes them away when negative. What counters make of it is not
-    /// known here.
-    pub(super) fn take(&mut self, id: u32, class: &Class, each: i64) {
+    /// Puts `each` pods of a class on each copy, or takes them away when negative. `deleting` says that they are on their
+    /// way out. What counters make of it is not known here.
+    pub(super) fn take(&mut self, id: u32, class: &Class, each: i64, deleting: bool) {
         self.use_resources(class, each);
-        match &class.rules {
-            Some(rules) => self.occupy(id, rules, each),
-            None if self.is_named() => {}
-            None => change(&mut self.pods, id, each),
+        if let Some(rules) = &class.rules {
+            self.occupy(rules, each);
+        }
+        if !deleting && (class.rules.is_some() || !self.is_named()) {
+            self.list(id, each);
         }
     }
 
@@ -93,8 +95,8 @@ impl Node {
         }
     }
 
-    /// The part of [`Node::take`] that is about everything but resources.
-    pub(super) fn occupy(&mut self, id: u32, rules: &Rules, each: i64) {
+    /// The part of [`Node::take`] that is about ports and volumes.
+    pub(super) fn occupy(&mut self, rules: &Rules, each: i64) {
         for port in &rules.ports {
             if each > 0 {
                 self.ports.push(*port);
@@ -105,7 +107,22 @@ impl Node {
         for (driver, volume) in &rules.attach {
             self.attach(*driver, *volume, each);
         }
-        change(&mut self.pods, id, each);
+    }
+
+    /// Changes the number of pods of a class that are listed, keeping the list free of zeros.
+    pub(super) fn list(&mut self, class: u32, each: i64) {
+        match self.pods.iter().position(|(known, _)| *known == class) {
+            Some(at) => {
+                if let Some((_, count)) = self.pods.get_mut(at) {
+                    *count = added(*count, each);
+                    if *count == 0 {
+                        self.pods.swap_remove(at);
+                    }
+                }
+            }
+            None if each > 0 => self.pods.push((class, added(0, each))),
+            None => {}
+        }
     }
 
     /// Volumes of a driver that are attached.
@@ -127,22 +144,6 @@ impl Node {
             None if each > 0 => self.attached.push((driver, volume, added(0, each))),
             None => {}
         }
-    }
-}
-
-/// Changes the count of a class, keeping the list free of zeros.
-fn change(pods: &mut Vec<(u32, u32)>, class: u32, each: i64) {
-    match pods.iter().position(|(known, _)| *known == class) {
-        Some(at) => {
-            if let Some((_, count)) = pods.get_mut(at) {
-                *count = added(*count, each);
-                if *count == 0 {
-                    pods.swap_remove(at);
-                }
-            }
-        }
-        None if each > 0 => pods.push((class, added(0, each))),
-        None => {}
     }
 }
 

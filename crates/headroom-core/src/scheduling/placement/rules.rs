@@ -194,13 +194,7 @@ impl<'a> Writer<'a> {
         AntiRule { counter: self.counter(selection, Key::Cluster, false, None), against_own: false }
     }
 
-    fn counter(
-        &mut self,
-        selection: Selection,
-        key: Key,
-        owners: bool,
-        scope: Option<(&SharedSpec, ScopeKey)>,
-    ) -> u32 {
+    fn counter(&mut self, selection: Selection, key: Key, owners: bool, scope: Option<(&SharedSpec, ScopeKey)>) -> u32 {
         let number = match self.selection_index.get(&selection) {
             Some(number) => *number,
             None => {

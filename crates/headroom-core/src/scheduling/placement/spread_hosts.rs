@@ -1,12 +1,11 @@
 //! Places pods that are spread over hosts: level, so that they can be placed in some order without ever leaving the skew.
 
-use super::Placement;
 use super::class::SpreadRule;
 use super::counter::Counter;
 use super::fill::Lot;
 use super::level::{Level, Pile, level};
-use super::shape::Key;
 use super::supply::Supply;
+use super::{NONE, Placement};
 use crate::scheduling::spread::{Domains, domains};
 
 impl Placement {
@@ -47,7 +46,7 @@ impl Placement {
                 let Some(id) = shape.nodes.get(slot as usize).copied() else { break };
                 let node = self.nodes.at(id);
                 let (room, _) = self.room_on(lot, node);
-                if room > 0 && self.domain(Key::Host, node) == node.host {
+                if room > 0 && node.host != NONE {
                     nodes.push(id);
                     let height = self.counter(rule.counter).count(node.host);
                     piles.push(Pile { height, room, copies: node.copies });
@@ -79,7 +78,7 @@ impl Placement {
     }
 
     fn level_on_new(&mut self, lot: &Lot, rule: &SpreadRule, at: usize, wanted: u32, supply: &mut Supply) -> u32 {
-        let Some((template, room, each, _)) = self.room_on_new(lot, at, supply) else { return 0 };
+        let Some((template, room, each, copies)) = self.room_on_new(lot, at, supply) else { return 0 };
         let counter = self.counter(rule.counter);
         let Domains { count, fewest } = domains(self, counter);
         // Pods of a DaemonSet may be counted too.
@@ -93,7 +92,7 @@ impl Placement {
         if each == 0 {
             return 0;
         }
-        let copies = wanted.div_ceil(each).min(supply.left_of(at));
+        let copies = wanted.div_ceil(each).min(copies).min(supply.left_of(at));
         let wanted = wanted.min(copies.saturating_mul(each));
         supply.take(at, copies);
         let node = self.open(template, copies);

@@ -23,10 +23,14 @@ impl Placement {
     /// Places up to `wanted` pods of a class that fill up a spread constraint over a label themselves.
     ///
     /// Every domain that can take pods or get new machines has its share. Where a domain turns out to take less, the
-    /// others may not have as much either: everything is taken back and shared out anew.
+    /// others may not have as much either: everything is taken back and shared out anew. Nothing is placed where each new
+    /// machine changes what the constraint counts.
     pub(super) fn share(&mut self, lot: &Lot, rule: &SpreadRule, wanted: u32, supply: &mut Supply) -> u32 {
         let key = self.counter(rule.counter).key;
         let mut shares = self.takers(lot, key, supply);
+        if supply.offers.iter().any(|offer| self.counts_daemon_sets(offer.template)) {
+            return 0;
+        }
         let mark = self.mark();
         for _ in 0..=shares.len() * CORRECTIONS {
             let mut bought = supply.clone();

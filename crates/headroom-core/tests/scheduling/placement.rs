@@ -1,0 +1,275 @@
+//! A placement answers as the plain filters do, whatever has been placed, and can take everything back.
+
+use std::sync::Arc;
+
+use headroom_core::estimator::estimate;
+use headroom_core::scheduling::{NewNode, NodeId, Offer, Placement, Setup, Supply, TemplateId};
+use headroom_core::snapshot::{
+    AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Phase, Pod, SharedSpec, Snapshot, Taint, Template,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::oracle::{Bound, World, in_short, new_node};
+use crate::random::{self, Case};
+
+/// The snapshot of a world. Each class also has a waiting pod.
+fn snapshot(world: &World, waiting: &[SharedSpec]) -> Snapshot {
+    let mut builder = Builder::new();
+    for kind in Kind::ALL {
+        builder.apply(Change::Coverage(kind, Coverage::Complete));
+    }
+    for node in &world.nodes {
+        builder.apply(Change::Node(Box::new(node.clone())));
+    }
+    let pod = |name: String, spec: &SharedSpec, bound: Option<&Bound>| Pod {
+        name: name.into(),
+        spec: spec.clone(),
+        node: bound.map(|bound| Box::from(&*world.nodes[bound.node].name)),
+        phase: Phase::Running,
+        deleting: bound.is_some_and(|bound| bound.deleting),
+        ..Pod::default()
+    };
+    for (at, bound) in world.pods.iter().enumerate() {
+        builder.apply(Change::Pod(pod(format!("bound-{at}"), &bound.spec, Some(bound))));
+    }
+    for (at, spec) in waiting.iter().enumerate() {
+        builder.apply(Change::Pod(pod(format!("waiting-{at}"), spec, None)));
+    }
+    for (name, labels) in &world.namespaces {
+        builder.apply(Change::Namespace { name: Arc::clone(name), labels: labels.clone() });
+    }
+    world.claims.iter().for_each(|claim| builder.apply(Change::Claim(Box::new(claim.clone()))));
+    world.volumes.iter().for_each(|volume| builder.apply(Change::Volume(Box::new(volume.clone()))));
+    world.classes.iter().for_each(|class| builder.apply(Change::StorageClass(class.clone())));
+    for (node, driver, limit) in &world.limits {
+        let limits = vec![(Arc::from(driver.as_str()), *limit)];
+        builder.apply(Change::AttachLimits(AttachLimits { node: Arc::from(node.as_str()), limits }));
+    }
+    builder.snapshot().clone()
+}
+
+fn classes(snapshot: &Snapshot, specs: &[SharedSpec]) -> Vec<ClassId> {
+    let class = |at: usize| snapshot.pod(&specs[at].namespace, &format!("waiting-{at}")).unwrap().class;
+    (0..specs.len()).map(class).collect()
+}
+
+/// What a placement says of every class and node.
+fn answers(placement: &Placement, world: &World, classes: &[ClassId]) -> Vec<Vec<bool>> {
+    let nodes: Vec<NodeId> = world.nodes.iter().filter_map(|node| placement.node(&node.name)).collect();
+    classes.iter().map(|class| nodes.iter().map(|node| placement.fits(*class, *node).is_ok()).collect()).collect()
+}
+
+fn expected(world: &World, specs: &[SharedSpec]) -> Vec<Vec<bool>> {
+    specs.iter().map(|spec| (0..world.nodes.len()).map(|node| world.fits(spec, node)).collect()).collect()
+}
+
+/// One thing to do to a placement.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Place(usize, usize),
+    Unplace(usize),
+    Close(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0usize..100, 0usize..100).prop_map(|(class, node)| Step::Place(class, node)),
+        2 => (0usize..100).prop_map(Step::Unplace),
+        1 => (0usize..100).prop_map(Step::Close),
+    ];
+    vec(step, 0..14)
+}
+
+/// Does the step to both, and says whether it could be done.
+fn step(step: Step, world: &mut World, placement: &mut Placement, specs: &[SharedSpec], classes: &[ClassId]) -> bool {
+    let node = |placement: &Placement, world: &World, at: usize| placement.node(&world.nodes[at].name).unwrap();
+    match step {
+        Step::Place(class, at) => {
+            let (class, at) = (class % specs.len(), at % world.nodes.len());
+            placement.place(classes[class], node(placement, world, at));
+            world.pods.push(Bound { spec: specs[class].clone(), node: at, deleting: false });
+        }
+        Step::Unplace(which) => {
+            let alive: Vec<usize> = (0..world.pods.len()).filter(|pod| !world.pods[*pod].deleting).collect();
+            let Some(pod) = alive.get(which % alive.len().max(1)) else { return false };
+            let Bound { spec, node: at, .. } = world.pods.remove(*pod);
+            let class = specs.iter().position(|known| *known == spec).unwrap();
+            placement.unplace(classes[class], node(placement, world, at));
+        }
+        Step::Close(at) => {
+            let at = at % world.nodes.len();
+            placement.close(node(placement, world, at));
+            world.nodes[at].taints.push(Taint { key: "gone".into(), value: "".into(), effect: Effect::NoSchedule });
+        }
+    }
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_answers_as_the_filters_do(Case { world, specs } in random::case(), plan in steps()) {
+        let snapshot = snapshot(&world, &specs);
+        let classes = classes(&snapshot, &specs);
+        let mut placement = Placement::new(&snapshot, &Setup::default());
+        let mut world = world;
+        // A pod that tolerates everything would tolerate the removal taint of a closed node too.
+        let tolerant = |spec: &SharedSpec| spec.tolerations.iter().any(|toleration| toleration.key.is_empty());
+        prop_assert_eq!(answers(&placement, &world, &classes), expected(&world, &specs));
+        for next in plan {
+            if matches!(next, Step::Close(_)) && specs.iter().any(tolerant) {
+                continue;
+            }
+            step(next, &mut world, &mut placement, &specs, &classes);
+            prop_assert_eq!(answers(&placement, &world, &classes), expected(&world, &specs), "after {:?}", next);
+        }
+    }
+
+    #[test]
+    fn a_rollback_takes_everything_back(
+        Case { world, specs } in random::case(),
+        before in steps(),
+        after in steps(),
+        templates in vec(random::template(), 0..3),
+        counts in vec(0u32..30, 8),
+    ) {
+        let snapshot = snapshot(&world, &specs);
+        let classes = classes(&snapshot, &specs);
+        let new = new_nodes(&templates);
+        let setup = Setup { templates: &new, ..Setup::default() };
+        let mut placement = Placement::new(&snapshot, &setup);
+        let mut world = world;
+        for next in before {
+            step(next, &mut world, &mut placement, &specs, &classes);
+        }
+        let mark = placement.mark();
+        let there = |placement: &mut Placement| {
+            let new: Vec<bool> = (0..templates.len() as u32)
+                .flat_map(|template| classes.iter().map(move |class| (template, *class)))
+                .map(|(template, class)| placement.fits_new(class, TemplateId(template)).is_ok())
+                .collect();
+            (answers(placement, &world, &classes), new, placement.new_nodes())
+        };
+        let as_it_was = there(&mut placement);
+        let pods: Vec<(ClassId, u32)> = classes.iter().copied().zip(counts).collect();
+        estimate(&mut placement, &offers(&templates, 9), &pods, Some(12));
+        let mut trial = world.clone();
+        for next in after {
+            step(next, &mut trial, &mut placement, &specs, &classes);
+        }
+        placement.fill(&pods, &mut Supply::new(&offers(&templates, 9), None));
+        placement.rollback(mark);
+        prop_assert_eq!(there(&mut placement), as_it_was);
+    }
+
+    /// Where a fill puts pods, kube-scheduler can put them too, in some order; and what a fill leaves out fits nowhere.
+    #[test]
+    fn a_fill_is_possible_and_leaves_nothing_out(
+        Case { world, specs } in random::case(),
+        templates in vec(random::template(), 0..4),
+        counts in vec(0u32..40, 8),
+        limit in 0u32..14,
+    ) {
+        let snapshot = snapshot(&world, &specs);
+        let classes = classes(&snapshot, &specs);
+        let new = new_nodes(&templates);
+        let setup = Setup { templates: &new, ..Setup::default() };
+        let mut placement = Placement::new(&snapshot, &setup);
+        let offers = offers(&templates, 6);
+        let pods: Vec<(ClassId, u32)> = classes.iter().copied().zip(counts).collect();
+        let mark = placement.mark();
+        let found = estimate(&mut placement, &offers, &pods, Some(limit));
+
+        let spec_of = |class: &ClassId| &specs[classes.iter().position(|known| known == class).unwrap()];
+        let mut world = world;
+        // Pods, and where they go: the node, or the number of the machine.
+        let mut wanted: Vec<(SharedSpec, Result<usize, usize>)> = Vec::new();
+        for (node, class, count) in placement.placed_since(mark) {
+            let at = world.nodes.iter().position(|known| *known.name == *placement.name(node)).unwrap();
+            wanted.extend(std::iter::repeat_n((spec_of(&class).clone(), Ok(at)), count as usize));
+        }
+        let mut used = vec![0; templates.len()];
+        let mut machines = Vec::new();
+        for new in placement.new_nodes() {
+            used[new.template.0 as usize] += new.count;
+            prop_assert!(!new.pods.is_empty(), "an empty machine was bought: {:?}", new);
+            for _ in 0..new.count {
+                for (class, count) in &new.pods {
+                    let pod = (spec_of(class).clone(), Err(machines.len()));
+                    wanted.extend(std::iter::repeat_n(pod, *count as usize));
+                }
+                machines.push((new.template, None));
+            }
+        }
+        prop_assert_eq!(&used, &found.nodes);
+        prop_assert!(found.node_count() <= limit && used.iter().all(|count| *count <= 6));
+        prop_assert_eq!(wanted.len() as u64, found.placed_count());
+        let in_all = pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+        let left_out: u64 = found.unplaced.iter().map(|unplaced| u64::from(unplaced.count)).sum();
+        prop_assert_eq!(found.placed_count() + left_out, in_all);
+
+        // Class by class in the order of the fill, again and again: a class may not mind what another one, placed later,
+        // makes of its neighbourhood. And machines come when they are used first.
+        let turns: Vec<SharedSpec> = found.placed.iter().map(|(class, _)| spec_of(class).clone()).collect();
+        let mut stuck = 0;
+        for turn in turns.iter().cycle() {
+            if wanted.is_empty() {
+                break;
+            }
+            let left = || wanted.iter().map(|(spec, place)| (in_short(spec), place)).collect::<Vec<_>>();
+            prop_assert!(stuck <= turns.len(), "nobody can place {:?} in {world:?}", left());
+            stuck += 1;
+            let mut next = 0;
+            while let Some((spec, place)) = wanted.get(next).filter(|_| !turns.is_empty()) {
+                let machine = place.err().filter(|machine| machines[*machine].1.is_none());
+                let opened = machine.map(|machine| with_machine(&world, &templates[machines[machine].0.0 as usize]));
+                let node = match (&opened, place) {
+                    (Some((_, node)), _) | (None, Ok(node)) => *node,
+                    (None, Err(machine)) => machines[*machine].1.unwrap(),
+                };
+                if spec != turn || !opened.as_ref().map_or(&world, |(world, _)| world).fits(spec, node) {
+                    next += 1;
+                    continue;
+                }
+                if let Some((with_it, _)) = opened {
+                    world = with_it;
+                    machines[machine.unwrap()].1 = Some(node);
+                }
+                let (spec, _) = wanted.remove(next);
+                world.pods.push(Bound { spec, node, deleting: false });
+                (next, stuck) = (0, 0);
+            }
+        }
+        for unplaced in &found.unplaced {
+            let spec = &specs[classes.iter().position(|known| *known == unplaced.class).unwrap()];
+            let fits = (0..world.nodes.len()).find(|node| world.fits(spec, *node));
+            prop_assert_eq!(fits, None, "{:?} fits still: {:?}", unplaced, spec);
+            if found.node_count() < limit {
+                for (at, template) in templates.iter().enumerate().filter(|(at, _)| used[*at] < 6) {
+                    let (world, node) = with_machine(&world, template);
+                    prop_assert!(!world.fits(spec, node), "a machine of {at} would help {:?}: {:?}", unplaced, spec);
+                }
+            }
+        }
+    }
+}
+
+fn new_nodes(templates: &[(Template, Vec<SharedSpec>)]) -> Vec<NewNode<'_>> {
+    let new = templates.iter();
+    new.map(|(template, daemon_sets)| NewNode { template, daemon_sets, attach_limits: &[] }).collect()
+}
+
+/// The world with one machine more, and that machine.
+fn with_machine(world: &World, (template, daemon_sets): &(Template, Vec<SharedSpec>)) -> (World, usize) {
+    let mut world = world.clone();
+    let node = world.nodes.len();
+    world.nodes.push(new_node(&format!("new-{node}"), &template.labels, &template.taints, &template.allocatable));
+    world.pods.extend(daemon_sets.iter().map(|spec| Bound { spec: spec.clone(), node, deleting: false }));
+    (world, node)
+}
+
+fn offers(templates: &[(Template, Vec<SharedSpec>)], limit: u32) -> Vec<Offer> {
+    (0..templates.len() as u32).map(|template| Offer { template: TemplateId(template), limit }).collect()
+}
