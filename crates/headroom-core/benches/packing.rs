@@ -152,7 +152,8 @@ fn grow(snapshot: &Snapshot, machines: &[Template]) -> (u32, u64) {
     let new: Vec<NewNode<'_>> =
         machines.iter().map(|template| NewNode { template, daemon_sets: &[], attach_limits: &[] }).collect();
     let mut placement = Placement::new(snapshot, &Setup { templates: &new, ..Setup::default() });
-    let offers: Vec<Offer> = (0..).zip(&new).map(|(at, _)| Offer { template: TemplateId(at), limit: u32::MAX }).collect();
+    let offers: Vec<Offer> =
+        (0..).zip(&new).map(|(at, _)| Offer { template: TemplateId(at), limit: u32::MAX }).collect();
     let found = estimate(&mut placement, &offers, &waiting(snapshot), None);
     (found.node_count(), found.placed_count())
 }

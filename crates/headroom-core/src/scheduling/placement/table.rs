@@ -9,14 +9,14 @@ pub(in crate::scheduling) struct Table<T> {
     outside: T,
 }
 
-impl<T: Default> Table<T> {
+impl<T: Default + Clone> Table<T> {
     /// `count` default items.
     pub(in crate::scheduling) fn with_len(count: usize) -> Self {
-        let mut items = Vec::new();
-        items.resize_with(count, T::default);
-        Table { items, outside: T::default() }
+        Table { items: vec![T::default(); count], outside: T::default() }
     }
+}
 
+impl<T: Default> Table<T> {
     /// Adds an item and gives its id.
     pub(in crate::scheduling) fn push(&mut self, item: T) -> u32 {
         self.items.push(item);
