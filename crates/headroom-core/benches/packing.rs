@@ -27,9 +27,9 @@ fn estimate_51000_pods(bencher: Bencher) {
     builder.apply(node("old", 100, 100, 10, &[]));
     add_waiting(&mut builder, "small", 50_000, &pod("small", 50, 100));
     add_waiting(&mut builder, "large", 1_000, &pod("large", 95, 190));
-    let machine = template(1_000, 5_000, 100, "z1");
+    let machines = [template(1_000, 5_000, 100, "z1")];
     bencher.bench(|| {
-        let found = grow(builder.snapshot(), &[machine.clone()]);
+        let found = grow(builder.snapshot(), &machines);
         assert_eq!(found, (2_595, 51_000));
     });
 }
@@ -39,9 +39,9 @@ fn estimate_51000_pods(bencher: Bencher) {
 fn estimate_50000_equal_pods(bencher: Bencher) {
     let mut builder = Builder::new();
     add_waiting(&mut builder, "pod", 50_000, &pod("pod", 200, 200));
-    let machine = template(10_000, 10_000, 110, "z1");
+    let machines = [template(10_000, 10_000, 110, "z1")];
     bencher.bench(|| {
-        let found = grow(builder.snapshot(), &[machine.clone()]);
+        let found = grow(builder.snapshot(), &machines);
         assert_eq!(found, (1_000, 50_000));
     });
 }
@@ -109,9 +109,9 @@ fn plain_33000_pods_of_50_kinds(bencher: Bencher) {
     for kind in 0..50 {
         add_waiting(&mut builder, &format!("kind-{kind}"), 660, &pod(&format!("kind-{kind}"), 100 + 10 * kind, 200));
     }
-    let machine = template(4_000, 16_000, 110, "z1");
+    let machines = [template(4_000, 16_000, 110, "z1")];
     bencher.bench(|| {
-        let (nodes, placed) = grow(builder.snapshot(), &[machine.clone()]);
+        let (nodes, placed) = grow(builder.snapshot(), &machines);
         assert_eq!(placed, 33_000);
         black_box(nodes)
     });
@@ -127,9 +127,9 @@ fn anti_affinity_5000_pods(bencher: Bencher) {
         let spec = PodSpec { pod_anti_affinity: vec![term], ..pod(&name, 100, 200) };
         add_waiting(&mut builder, &name, 555 + u32::from(kind < 5), &spec);
     }
-    let machine = template(4_000, 16_000, 110, "z1");
+    let machines = [template(4_000, 16_000, 110, "z1")];
     bencher.bench(|| {
-        let (nodes, placed) = grow(builder.snapshot(), &[machine.clone()]);
+        let (nodes, placed) = grow(builder.snapshot(), &machines);
         assert_eq!(placed, 5_000);
         black_box(nodes)
     });
@@ -153,7 +153,7 @@ fn grow(snapshot: &Snapshot, machines: &[Template]) -> (u32, u64) {
         machines.iter().map(|template| NewNode { template, daemon_sets: &[], attach_limits: &[] }).collect();
     let mut placement = Placement::new(snapshot, &Setup { templates: &new, ..Setup::default() });
     let offers: Vec<Offer> =
-        (0..).zip(&new).map(|(at, _)| Offer { template: TemplateId(at), limit: u32::MAX }).collect();
+        (0..).zip(&new).map(|(at, _)| Offer { template: TemplateId(at), limit: u32::MAX, cost: 1 }).collect();
     let found = estimate(&mut placement, &offers, &waiting(snapshot), None);
     (found.node_count(), found.placed_count())
 }

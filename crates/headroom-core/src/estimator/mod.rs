@@ -38,29 +38,34 @@ impl Estimate {
         self.placed.iter().map(|(_, count)| u64::from(*count)).sum()
     }
 
-    fn unplaced_count(&self) -> u64 {
-        self.unplaced.iter().map(|unplaced| u64::from(unplaced.count)).sum()
+    /// What the machines cost together.
+    fn cost(&self, offers: &[Offer]) -> u128 {
+        self.nodes.iter().zip(offers).map(|(count, offer)| u128::from(*count) * u128::from(offer.cost)).sum()
+    }
+
+    /// The fewer pods are left out and the less it costs, the better.
+    fn rank(&self, offers: &[Offer]) -> (u64, u128) {
+        (self.unplaced.iter().map(|unplaced| u64::from(unplaced.count)).sum(), self.cost(offers))
     }
 }
 
 /// Packs pods on new machines of the offers, of which the first that can take a pod is used, and of all offers at most
 /// `limit` machines.
 ///
-/// The fewest machines for the most pods win. When there are not enough machines for all pods, those of high priority
+/// The most pods for the least cost win. When there are not enough machines for all pods, those of high priority
 /// go first. The placement is left with the pods where they are to go: take a mark before and roll back to undo that.
 pub fn estimate(placement: &mut Placement, offers: &[Offer], pods: &[(ClassId, u32)], limit: Option<u32>) -> Estimate {
-    let mark = placement.mark();
+    let (mark, before) = (placement.mark(), placement.node_kinds());
     let mut best = pack(placement, offers, pods, limit, Order::Size);
     let mut current = Order::Size;
-    let orders = ORDERS.iter().skip(1).filter(|_| pods.len() > 1);
-    for order in orders.copied() {
-        if best.unplaced.is_empty() && best.node_count() <= placement.fewest_machines(offers) {
+    for order in ORDERS.into_iter().skip(1).filter(|_| pods.len() > 1) {
+        if best.unplaced.is_empty() && best.cost(offers) <= placement.least_cost(offers, before) {
             break;
         }
         placement.rollback(mark);
         let other = pack(placement, offers, pods, limit, order);
         current = order;
-        if (other.unplaced_count(), other.node_count()) < (best.unplaced_count(), best.node_count()) {
+        if other.rank(offers) < best.rank(offers) {
             best = other;
         }
     }

@@ -270,6 +270,9 @@ impl fmt::Display for Misfit {
                 write!(f, "the volume of the persistent volume claim {claim} is being made for node {node}")
             }
             Misfit::HostPort { port } => write!(f, "host port {port} is taken"),
+            Misfit::Resource { resource: Resource::Pods, .. } => {
+                f.write_str("the node has as many pods as it can have")
+            }
             Misfit::Resource { resource, needs, free, daemon_sets } => {
                 let amount = |amount: i64| resource.amount(i128::from(amount));
                 write!(f, "needs {} {resource}, at most {} free", amount(*needs), amount((*free).max(0)))?;
@@ -279,15 +282,12 @@ impl fmt::Display for Misfit {
                 }
             }
             Misfit::AttachLimit { driver, attached, adds, limit } => {
-                write!(f, "attaches {adds} volumes of {driver} to {attached} that are there, at most {limit} possible")
+                write!(f, "adds {adds} to {attached} attached volumes of {driver}, at most {limit} possible")
             }
             Misfit::TopologyKeyMissing { key } => write!(f, "wants a node with the label {key}"),
             Misfit::Spread { key, domain, pods, fewest, max_skew } => {
                 let place = if domain.is_empty() { "a new node" } else { &**domain };
-                write!(
-                    f,
-                    "spread over {key}: {place} has {pods} pods, the emptiest {fewest}, allowed is {max_skew} more"
-                )
+                write!(f, "spread over {key}: {place} has {pods}, the emptiest {fewest}, they may differ by {max_skew}")
             }
             Misfit::PodAffinity { selector, key } => write!(f, "wants a pod with {selector} near by ({key})"),
             Misfit::PodAntiAffinity { selector, key } => write!(f, "wants no pod with {selector} near by ({key})"),
@@ -298,5 +298,52 @@ impl fmt::Display for Misfit {
             Misfit::NodeLimit { limit: 1 } => f.write_str("only one node may be added"),
             Misfit::NodeLimit { limit } => write!(f, "only {limit} nodes may be added"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn too_little(resource: Resource, needs: i64, free: i64) -> Misfit {
+        Misfit::Resource { resource, needs, free, daemon_sets: 0 }
+    }
+
+    #[test]
+    fn the_numbers_are_in_the_json() {
+        let taint = Taint { key: "gpu".into(), value: "yes".into(), effect: crate::snapshot::Effect::NoSchedule };
+        let misfits = [
+            too_little(Resource::Cpu, 1100, 900),
+            too_little(Resource::Extended("nvidia.com/gpu".into()), 1, 0),
+            Misfit::Taint { taint },
+            Misfit::HostPort { port: HostPort { port: 80, ..HostPort::default() } },
+            Misfit::Spread { key: "zone".into(), domain: "a".into(), pods: 2, fewest: 0, max_skew: 1 },
+            Misfit::Unschedulable,
+        ];
+        expect![[r#"
+            {"resource":{"resource":"cpu","needs":1100,"free":900}}
+            {"resource":{"resource":"nvidia.com/gpu","needs":1,"free":0}}
+            {"taint":{"taint":{"key":"gpu","value":"yes","effect":"NoSchedule"}}}
+            {"hostPort":{"port":80,"protocol":"TCP"}}
+            {"spread":{"key":"zone","domain":"a","pods":2,"fewest":0,"maxSkew":1}}
+            "unschedulable"
+        "#]]
+        .assert_eq(&misfits.map(|misfit| serde_json::to_string(&misfit).unwrap() + "\n").concat());
+    }
+
+    #[test]
+    fn the_largest_refusal_is_the_closest() {
+        let cpu = |free| too_little(Resource::Cpu, 1100, free);
+        let closest = [cpu(300), Misfit::Unschedulable, cpu(900), Misfit::NoNodes].into_iter().max();
+        assert_eq!(closest, Some(cpu(900)));
+    }
+
+    #[test]
+    fn a_pod_that_nothing_helps_is_told_from_one_that_lacks_a_node() {
+        assert!(Misfit::ClaimMissing { claim: "data".into() }.is_hopeless());
+        assert!(!Misfit::NoNodes.is_hopeless());
+        assert!(!too_little(Resource::Memory, 2, 1).is_hopeless());
     }
 }

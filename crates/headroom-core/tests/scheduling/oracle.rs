@@ -55,7 +55,7 @@ impl World {
     pub(crate) fn fits(&self, spec: &PodSpec, at: usize) -> bool {
         let node = &self.nodes[at];
         spec.resource_claims.is_empty()
-            && !(node.unschedulable && !tolerates(spec, "node.kubernetes.io/unschedulable", "", Effect::NoSchedule))
+            && (!node.unschedulable || tolerates(spec, "node.kubernetes.io/unschedulable", "", Effect::NoSchedule))
             && untolerated(spec, &node.taints).is_none()
             && node_affinity(spec, node)
             && self.ports(spec, at)
@@ -214,7 +214,7 @@ impl World {
 
     /// Driver and handle of the volumes that a pod attaches.
     fn attached(&self, spec: &PodSpec) -> Vec<(String, String)> {
-        let volume = |name: &Box<str>| {
+        let volume = |name: &str| {
             let claim = self.claim(spec, name)?;
             match &claim.state {
                 ClaimState::Bound(volume) => {
@@ -228,7 +228,7 @@ impl World {
                 }
             }
         };
-        spec.claims.iter().filter_map(volume).collect()
+        spec.claims.iter().filter_map(|name| volume(name)).collect()
     }
 
     fn attach(&self, spec: &PodSpec, at: usize) -> bool {

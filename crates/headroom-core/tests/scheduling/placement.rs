@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headroom_core::estimator::estimate;
+use headroom_core::estimator::{Order, estimate};
 use headroom_core::scheduling::{NewNode, NodeId, Offer, Placement, Setup, Supply, TemplateId};
 use headroom_core::snapshot::{
     AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Phase, Pod, SharedSpec, Snapshot, Taint, Template,
@@ -13,39 +13,43 @@ use proptest::prelude::*;
 use crate::oracle::{Bound, World, in_short, new_node};
 use crate::random::{self, Case};
 
-/// The snapshot of a world. Each class also has a waiting pod.
-fn snapshot(world: &World, waiting: &[SharedSpec]) -> Snapshot {
-    let mut builder = Builder::new();
-    for kind in Kind::ALL {
-        builder.apply(Change::Coverage(kind, Coverage::Complete));
-    }
-    for node in &world.nodes {
-        builder.apply(Change::Node(Box::new(node.clone())));
-    }
-    let pod = |name: String, spec: &SharedSpec, bound: Option<&Bound>| Pod {
-        name: name.into(),
-        spec: spec.clone(),
-        node: bound.map(|bound| Box::from(&*world.nodes[bound.node].name)),
-        phase: Phase::Running,
-        deleting: bound.is_some_and(|bound| bound.deleting),
-        ..Pod::default()
+/// The changes that make the snapshot of a world. Each class also has a waiting pod.
+fn changes(world: &World, waiting: &[SharedSpec]) -> Vec<Change> {
+    let pod = |name: String, spec: &SharedSpec, bound: Option<&Bound>| {
+        Change::Pod(Pod {
+            name: name.into(),
+            spec: spec.clone(),
+            node: bound.map(|bound| Box::from(&*world.nodes[bound.node].name)),
+            phase: Phase::Running,
+            deleting: bound.is_some_and(|bound| bound.deleting),
+            ..Pod::default()
+        })
     };
-    for (at, bound) in world.pods.iter().enumerate() {
-        builder.apply(Change::Pod(pod(format!("bound-{at}"), &bound.spec, Some(bound))));
-    }
-    for (at, spec) in waiting.iter().enumerate() {
-        builder.apply(Change::Pod(pod(format!("waiting-{at}"), spec, None)));
-    }
-    for (name, labels) in &world.namespaces {
-        builder.apply(Change::Namespace { name: Arc::clone(name), labels: labels.clone() });
-    }
-    world.claims.iter().for_each(|claim| builder.apply(Change::Claim(Box::new(claim.clone()))));
-    world.volumes.iter().for_each(|volume| builder.apply(Change::Volume(Box::new(volume.clone()))));
-    world.classes.iter().for_each(|class| builder.apply(Change::StorageClass(class.clone())));
-    for (node, driver, limit) in &world.limits {
+    let limits = |(node, driver, limit): &(String, String, u32)| {
         let limits = vec![(Arc::from(driver.as_str()), *limit)];
-        builder.apply(Change::AttachLimits(AttachLimits { node: Arc::from(node.as_str()), limits }));
-    }
+        Change::AttachLimits(AttachLimits { node: Arc::from(node.as_str()), limits })
+    };
+    let mut changes: Vec<Change> = Kind::ALL.map(|kind| Change::Coverage(kind, Coverage::Complete)).into();
+    changes.extend(world.nodes.iter().map(|node| Change::Node(Box::new(node.clone()))));
+    let bound = world.pods.iter().enumerate();
+    changes.extend(bound.map(|(at, bound)| pod(format!("bound-{at}"), &bound.spec, Some(bound))));
+    changes.extend(waiting.iter().enumerate().map(|(at, spec)| pod(format!("waiting-{at}"), spec, None)));
+    let namespaces = world.namespaces.iter().cloned();
+    changes.extend(namespaces.map(|(name, labels)| Change::Namespace { name, labels }));
+    changes.extend(world.claims.iter().map(|claim| Change::Claim(Box::new(claim.clone()))));
+    changes.extend(world.volumes.iter().map(|volume| Change::Volume(Box::new(volume.clone()))));
+    changes.extend(world.classes.iter().map(|class| Change::StorageClass(class.clone())));
+    changes.extend(world.limits.iter().map(limits));
+    changes
+}
+
+fn snapshot(world: &World, waiting: &[SharedSpec]) -> Snapshot {
+    built(changes(world, waiting))
+}
+
+fn built(changes: Vec<Change>) -> Snapshot {
+    let mut builder = Builder::new();
+    changes.into_iter().for_each(|change| builder.apply(change));
     builder.snapshot().clone()
 }
 
@@ -107,8 +111,6 @@ fn step(step: Step, world: &mut World, placement: &mut Placement, specs: &[Share
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
-
     #[test]
     fn it_answers_as_the_filters_do(Case { world, specs } in random::case(), plan in steps()) {
         let snapshot = snapshot(&world, &specs);
@@ -162,6 +164,63 @@ proptest! {
         placement.fill(&pods, &mut Supply::new(&offers(&templates, 9), None));
         placement.rollback(mark);
         prop_assert_eq!(there(&mut placement), as_it_was);
+    }
+
+    /// Neither the order of changes nor what was there before them shows in any answer.
+    #[test]
+    fn the_way_to_a_snapshot_does_not_show(
+        Case { world, specs } in random::case(),
+        other in random::case(),
+        templates in vec(random::template(), 1..4),
+        counts in vec(0u32..40, 8),
+        order in Just((0..200).collect::<Vec<usize>>()).prop_shuffle(),
+    ) {
+        let straight = changes(&world, &specs);
+        let mut shuffled: Vec<(usize, Change)> = order.into_iter().zip(straight.clone()).collect();
+        shuffled.sort_by_key(|(at, _)| *at);
+        // Pods of another cluster come first and go again.
+        let mut detour = changes(&other.world, &other.specs);
+        let gone = detour.iter().filter_map(|change| match change {
+            Change::Pod(pod) => Some(Change::PodGone { namespace: pod.spec.namespace.clone(), name: pod.name.clone() }),
+            Change::Node(node) => Some(Change::NodeGone(node.name.clone())),
+            Change::AttachLimits(limits) => Some(Change::AttachLimitsGone(limits.node.clone())),
+            Change::Namespace { name, .. } => Some(Change::NamespaceGone(name.clone())),
+            Change::Claim(claim) => {
+                Some(Change::ClaimGone { namespace: claim.namespace.clone(), name: claim.name.clone() })
+            }
+            Change::Volume(volume) => Some(Change::VolumeGone(volume.name.clone())),
+            Change::StorageClass(class) => Some(Change::StorageClassGone(class.name.clone())),
+            _ => None,
+        });
+        let gone: Vec<Change> = gone.collect();
+        detour.extend(gone);
+        detour.extend(shuffled.into_iter().map(|(_, change)| change));
+
+        let report = |snapshot: &Snapshot| {
+            let classes = classes(snapshot, &specs);
+            let new = new_nodes(&templates);
+            let mut placement = Placement::new(snapshot, &Setup { templates: &new, ..Setup::default() });
+            let answers = answers(&placement, &world, &classes);
+            let mut pods: Vec<(ClassId, u32)> = classes.iter().copied().zip(counts.iter().copied()).collect();
+            Order::Priority.sort(&placement, None, &mut pods);
+            let mark = placement.mark();
+            let found = estimate(&mut placement, &offers(&templates, 6), &pods, Some(9));
+            let spec = |placement: &Placement, class: ClassId| placement.spec(class).clone();
+            let placed: Vec<_> = found.placed.iter().map(|(class, count)| (spec(&placement, *class), *count)).collect();
+            let unplaced = found.unplaced.iter().map(|left| (spec(&placement, left.class), left.count, left.why.clone()));
+            let unplaced: Vec<_> = unplaced.collect();
+            let on_nodes = placement.placed_since(mark).into_iter();
+            let on_nodes = on_nodes.map(|(node, class, count)| {
+                (placement.name(node).to_owned(), spec(&placement, class), count)
+            });
+            let on_nodes: Vec<_> = on_nodes.collect();
+            let machines = placement.new_nodes().into_iter().map(|new| {
+                let pods = new.pods.iter().map(|(class, count)| (spec(&placement, *class), *count));
+                (new.template, new.count, pods.collect::<Vec<_>>())
+            });
+            (answers, found.nodes, placed, unplaced, on_nodes, machines.collect::<Vec<_>>())
+        };
+        prop_assert_eq!(report(&built(straight)), report(&built(detour)));
     }
 
     /// Where a fill puts pods, kube-scheduler can put them too, in some order; and what a fill leaves out fits nowhere.
@@ -271,5 +330,5 @@ fn with_machine(world: &World, (template, daemon_sets): &(Template, Vec<SharedSp
 }
 
 fn offers(templates: &[(Template, Vec<SharedSpec>)], limit: u32) -> Vec<Offer> {
-    (0..templates.len() as u32).map(|template| Offer { template: TemplateId(template), limit }).collect()
+    (0..templates.len() as u32).map(|template| Offer { template: TemplateId(template), limit, cost: 1 }).collect()
 }

@@ -300,7 +300,9 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     let bound = (0usize..100, 0usize..100, prop_oneof![8 => Just(false), 1 => Just(true)]);
     let limits = vec((0usize..6, 1u32..3), 0..3);
     (vec(node(), 1..7), vec(spec(), 2..7), vec(bound, 0..12), limits).prop_map(
-        |(mut nodes, mut specs, bound, limits)| {
+        |(mut nodes, mut specs, bound, mut limits)| {
+            limits.sort();
+            limits.dedup_by_key(|(node, _)| *node);
             specs.sort();
             specs.dedup();
             for (at, node) in nodes.iter_mut().enumerate() {

@@ -88,16 +88,16 @@ impl Placement {
             ports: book.ports,
             drivers: book.drivers,
             namespaces_known: snapshot.coverage(Kind::Namespaces) == Coverage::Complete,
+            expendable_below: setup.expendable_below,
             journal: Vec::new(),
         };
         placement.add_nodes(snapshot, setup);
         placement.add_prototypes(setup.templates);
         placement.learn_shapes();
         placement.learn_nodes();
-        let holds_nothing = |class: &Class| setup.expendable_below.is_some_and(|least| class.spec.priority < least);
-        placement.add_pods(snapshot, &holds_nothing);
+        placement.add_pods(snapshot);
         placement.add_daemon_sets(setup.templates, &daemon_sets);
-        placement.add_nominated(snapshot, &holds_nothing);
+        placement.add_nominated(snapshot);
         placement.journal.clear();
         placement
     }
@@ -180,7 +180,9 @@ impl Placement {
     }
 
     /// Counts the pods that are bound, as far as rules look at them, and forgets those that hold nothing.
-    fn add_pods(&mut self, snapshot: &Snapshot, holds_nothing: &dyn Fn(&Class) -> bool) {
+    fn add_pods(&mut self, snapshot: &Snapshot) {
+        let least = self.expendable_below;
+        let holds_nothing = |class: &Class| least.is_some_and(|least| class.spec.priority < least);
         if !self.classes.iter().any(|class| class.rules.is_some() || holds_nothing(class)) {
             return;
         }
@@ -220,13 +222,13 @@ impl Placement {
     }
 
     /// Puts waiting pods on the nodes on which room is being made for them, and takes away what makes room there.
-    fn add_nominated(&mut self, snapshot: &Snapshot, holds_nothing: &dyn Fn(&Class) -> bool) {
+    fn add_nominated(&mut self, snapshot: &Snapshot) {
         let mut cleared = BTreeSet::new();
         for (pod, name) in snapshot.nominated() {
             let (Some(id), Some(view)) = (self.by_name.get(name).copied(), snapshot.node(name)) else { continue };
             if cleared.insert(id) {
-                let going = view.classes().filter(|(_, deleting)| *deleting).map(|(class, _)| class.0);
-                let going: Vec<u32> = going.filter(|class| !holds_nothing(self.classes.at(*class))).collect();
+                let going = view.classes().filter(|(class, deleting)| *deleting && !self.is_expendable(*class));
+                let going: Vec<u32> = going.map(|(class, _)| class.0).collect();
                 going.into_iter().for_each(|class| self.change(class, id, -1, true));
             }
             self.change(pod.class.0, id, 1, false);

@@ -67,6 +67,16 @@ pub(in crate::scheduling) struct Rules {
     pub(in crate::scheduling) adds: SmallVec<[u32; 2]>,
 }
 
+impl Rules {
+    /// Whether a counter decides about pods of the class.
+    pub(super) fn asks(&self, counter: u32) -> bool {
+        self.spread.iter().any(|rule| rule.counter == counter)
+            || self.anti.iter().any(|rule| rule.counter == counter)
+            || self.affinity.contains(&counter)
+            || self.shunned_by.contains(&counter)
+    }
+}
+
 /// One topology spread constraint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::scheduling) struct SpreadRule {

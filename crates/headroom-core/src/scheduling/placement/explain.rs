@@ -4,8 +4,8 @@ use super::class::Class;
 use super::node::Node;
 use super::{NodeId, Placement, TemplateId};
 use crate::plan::Resource;
-use crate::scheduling::resources::{covers, shortage};
-use crate::scheduling::{Misfit, check_static, host_ports, pod_affinity, spread};
+use crate::scheduling::resources::shortage;
+use crate::scheduling::{Misfit, attach_limits, check_static, host_ports, pod_affinity, spread};
 use crate::snapshot::ClassId;
 
 impl Placement {
@@ -34,6 +34,10 @@ impl Placement {
                 && let Err(misfit) = check_static(&self.statics.at(class.statics).demand(), &shape.host("", Some("")))
             {
                 closest = closest.max(misfit);
+                continue;
+            }
+            if shape.closed == shape.copies {
+                closest = closest.max(Misfit::Unschedulable);
                 continue;
             }
             if !by_node && let Some(column) = shortage(shape.rooms.most(), &class.need) {
@@ -82,14 +86,12 @@ impl Placement {
         if let Some(rules) = &class.rules {
             host_ports::check(self, rules, node)?;
         }
-        if !covers(&node.free, &class.need)
-            && let Some(column) = shortage(&node.free, &class.need)
-        {
+        if let Some(column) = shortage(&node.free, &class.need) {
             let amount = |row: &[i64]| row.get(column).copied().unwrap_or(0);
             return Err(self.too_little(class, column, amount(&node.free), amount(&node.daemon_sets)));
         }
         let Some(rules) = &class.rules else { return Ok(()) };
-        crate::scheduling::attach_limits::check(self, rules, node)?;
+        attach_limits::check(self, rules, node)?;
         spread::check(self, rules, node)?;
         pod_affinity::check(self, rules, node)
     }

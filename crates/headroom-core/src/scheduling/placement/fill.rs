@@ -188,8 +188,12 @@ impl Placement {
             return None;
         }
         let (each, copies) = self.room_on(lot, self.prototype(template));
-        let copies = if lot.rules.is_some() && self.counts_daemon_sets(template) { 1 } else { copies };
-        let room = if each > 0 { self.room_beside_daemon_sets(lot, template) } else { 0 };
+        if each == 0 {
+            return None;
+        }
+        let with_daemon_sets = lot.rules.as_ref().is_some_and(|rules| self.counts_daemon_sets(rules, template));
+        let room = if with_daemon_sets { self.room_beside_daemon_sets(lot, template) } else { self.room(lot, shape) };
+        let copies = if with_daemon_sets { 1 } else { copies };
         (room > 0).then_some((template, room, each, copies))
     }
 
@@ -200,22 +204,19 @@ impl Placement {
         spread::room(self, rules, shape, lot.but).min(pod_affinity::room(self, rules, shape))
     }
 
-    /// Whether rules look at pods of a template's DaemonSets, so that one machine more changes what may follow.
-    pub(super) fn counts_daemon_sets(&self, template: TemplateId) -> bool {
-        let rules = |class: u32| self.classes.at(class).rules.as_ref();
+    /// Whether rules look at pods of a template's DaemonSets beyond their own machine, so that one machine more changes
+    /// what may follow.
+    pub(super) fn counts_daemon_sets(&self, rules: &Rules, template: TemplateId) -> bool {
+        let beyond = |counter: &u32| self.counter(*counter).key != Key::Host && rules.asks(*counter);
         let pods = &self.prototype(template).pods;
-        pods.iter().any(|(class, _)| rules(*class).is_some_and(|rules| !rules.adds.is_empty()))
+        pods.iter().any(|(class, _)| self.classes.at(*class).rules.iter().any(|own| own.adds.iter().any(beyond)))
     }
 
     /// How many pods may be put on all new machines of a template together, once there is one with its DaemonSet pods.
     fn room_beside_daemon_sets(&mut self, lot: &Lot, template: TemplateId) -> u32 {
-        let shape = self.prototype(template).shape;
-        if lot.rules.is_none() || !self.counts_daemon_sets(template) {
-            return self.room(lot, shape);
-        }
         let mark = self.mark();
         self.open(template, 1);
-        let room = self.room(lot, shape);
+        let room = self.room(lot, self.prototype(template).shape);
         self.rollback(mark);
         room
     }

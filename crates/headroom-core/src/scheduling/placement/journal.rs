@@ -172,8 +172,8 @@ impl Placement {
             shape.closed += copies;
             shape.closed_hosts += hosts;
         } else {
-            shape.closed -= copies;
-            shape.closed_hosts -= hosts;
+            shape.closed = shape.closed.saturating_sub(copies);
+            shape.closed_hosts = shape.closed_hosts.saturating_sub(hosts);
         }
         self.show_room(id);
     }
@@ -201,8 +201,8 @@ impl Placement {
             recount(&mut self.counters, &self.shapes, id, &node, rules, -i64::from(*each), false);
         }
         let shape = self.shapes.at_mut(node.shape);
-        shape.copies -= node.copies;
-        shape.hosts -= node.copies;
+        shape.copies = shape.copies.saturating_sub(node.copies);
+        shape.hosts = shape.hosts.saturating_sub(node.copies);
     }
 
     fn merge(&mut self, into: u32) {

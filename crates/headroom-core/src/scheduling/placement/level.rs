@@ -58,17 +58,15 @@ mod tests {
 
     #[test]
     fn the_lowest_are_raised_first() {
-        let table: [(&[Pile], u32, u32, (u32, u32)); 7] = [
-            (&[pile(0, 10, 3)], 7, 100, (2, 1)),
-            (&[pile(0, 10, 1), pile(4, 10, 1)], 5, 100, (4, 1)),
-            (&[pile(0, 2, 1), pile(0, 10, 1)], 9, 100, (7, 0)),
-            (&[pile(0, 10, 3)], 100, 4, (4, 0)),
-            (&[pile(5, 10, 1)], 3, 4, (4, 0)),
-            (&[], 3, 4, (4, 0)),
-            (&[pile(0, 1, 2)], 9, 100, (100, 0)),
-        ];
-        for (piles, amount, limit, (height, extra)) in table {
+        let check = |piles: &[Pile], amount, limit, (height, extra)| {
             assert_eq!(level(piles, amount, limit), Level { height, extra }, "{piles:?} {amount} {limit}");
-        }
+        };
+        check(&[pile(0, 10, 3)], 7, 100, (2, 1));
+        check(&[pile(0, 10, 1), pile(4, 10, 1)], 5, 100, (4, 1));
+        check(&[pile(0, 2, 1), pile(0, 10, 1)], 9, 100, (7, 0));
+        check(&[pile(0, 10, 3)], 100, 4, (4, 0));
+        check(&[pile(5, 10, 1)], 3, 4, (4, 0));
+        check(&[], 3, 4, (4, 0));
+        check(&[pile(0, 1, 2)], 9, u32::MAX, (u32::MAX - 1, 0));
     }
 }

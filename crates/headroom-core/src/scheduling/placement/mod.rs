@@ -24,6 +24,8 @@ mod table;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 pub use build::{NewNode, Setup, Standing};
 pub use fill::{Filled, Unplaced};
 pub use journal::Mark;
@@ -66,7 +68,7 @@ pub struct Placement {
     nodes: Table<Node>,
     /// A node of each template, with the pods of its DaemonSets and no copies.
     prototypes: Table<Node>,
-    by_name: rustc_hash::FxHashMap<Arc<str>, u32>,
+    by_name: FxHashMap<Arc<str>, u32>,
     counters: Table<Counter>,
     /// For explanations, what each counter counts.
     counted: Table<String>,
@@ -75,6 +77,8 @@ pub struct Placement {
     /// Waiting pods that count on the node on which room is made for them, by class.
     nominated: Table<u32>,
     namespaces_known: bool,
+    /// Pods with a lower priority hold nothing.
+    expendable_below: Option<i32>,
     journal: Vec<Undo>,
 }
 
@@ -115,6 +119,12 @@ impl Placement {
         *self.nominated.at(class.0)
     }
 
+    /// Whether pods of the class have so low a priority that they hold no place: any pod takes it, and no machine is
+    /// bought or kept for them.
+    pub fn is_expendable(&self, class: ClassId) -> bool {
+        self.expendable_below.is_some_and(|least| self.class(class).spec.priority < least)
+    }
+
     /// A kind of object on which the answers for a class depend and which is not completely known. Where it is missing
     /// the pods are taken to be free to go anywhere, which is good enough for adding nodes and not for removing any.
     pub fn unknown(&self, class: ClassId) -> Option<Kind> {
@@ -126,7 +136,7 @@ impl Placement {
         unknown.or(by_namespace.then_some(Kind::Namespaces))
     }
 
-    /// Pods on machines that are on their way or new, by machine, as far as they were placed here.
+    /// The machines that were bought, equal ones together, and the pods that were placed on them.
     pub fn new_nodes(&self) -> Vec<NewNodes> {
         let new = self.nodes.iter().filter(|node| self.shapes.at(node.shape).tier == Tier::New && node.copies > 0);
         let nodes = new.map(|node| {
@@ -213,11 +223,19 @@ impl Placement {
         self.shapes.at(node.shape).host(&node.name, node.hostname.as_deref())
     }
 
+    /// Lets spread constraints see which new shapes they look at.
+    fn learn_shapes(&mut self) {
+        let scopes = self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut());
+        scopes.for_each(|scope| scope.learn_shapes(&self.shapes));
+    }
+
+    /// The same for nodes, where the constraints go by the names of nodes.
     fn learn_nodes(&mut self) {
         let scopes = self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut());
         scopes.for_each(|scope| scope.learn_nodes(&self.nodes, &self.shapes));
     }
 
+    /// The label that a key is.
     pub(super) fn label(&self, key: Key) -> &str {
         self.shapes.label(key)
     }
@@ -232,12 +250,7 @@ impl Placement {
         self.shapes.iter()
     }
 
-    fn learn_shapes(&mut self) {
-        let scopes = self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut());
-        scopes.for_each(|scope| scope.learn_shapes(&self.shapes));
-    }
-
-    /// The label keys and values of a domain, for people.
+    /// The value of the label in the domain of a node, for people; empty for a machine that does not exist yet.
     pub(super) fn domain_name(&self, key: Key, node: &Node) -> String {
         match key {
             Key::Host => node.hostname.as_deref().unwrap_or_default().to_owned(),

@@ -43,11 +43,18 @@ impl Placement {
         })
     }
 
-    /// No fewer new machines could have what is on the new machines now, however it was packed.
-    pub(crate) fn fewest_machines(&self, offers: &[Offer]) -> u32 {
+    /// How many nodes there are, each kind of equal ones counted once: for [`Placement::least_cost`].
+    pub(crate) fn node_kinds(&self) -> u32 {
+        self.nodes.len()
+    }
+
+    /// What the new machines that were added since there were `before` kinds of nodes must cost at least, however the
+    /// pods on them are packed.
+    pub(crate) fn least_cost(&self, offers: &[Offer], before: u32) -> u128 {
         let mut used = vec![0_i128; self.columns.count()];
         let mut largest = vec![0_i128; self.columns.count()];
-        for (_, node) in self.nodes().filter(|(_, node)| self.shapes.at(node.shape).tier == Tier::New) {
+        let added = self.nodes().skip(before as usize).map(|(_, node)| node);
+        for node in added.filter(|node| self.shapes.at(node.shape).tier == Tier::New) {
             let whole = &self.prototypes.at(node.template).free;
             for ((used, whole), free) in used.iter_mut().zip(whole).zip(&node.free) {
                 *used += (i128::from(*whole) - i128::from(*free)) * i128::from(node.copies);
@@ -58,7 +65,8 @@ impl Placement {
             largest.iter_mut().zip(whole).for_each(|(largest, whole)| *largest = (*largest).max(i128::from(*whole)));
         }
         let columns = used.iter().zip(&largest).filter(|(used, largest)| **used > 0 && **largest > 0);
-        let fewest = columns.map(|(used, largest)| ceil_div(*used, *largest)).max().unwrap_or(0);
-        u32::try_from(fewest).unwrap_or(u32::MAX)
+        let machines = columns.map(|(used, largest)| ceil_div(*used, *largest)).max().unwrap_or(0);
+        let cheapest = offers.iter().map(|offer| u128::from(offer.cost)).min().unwrap_or(0);
+        machines.unsigned_abs().saturating_mul(cheapest)
     }
 }

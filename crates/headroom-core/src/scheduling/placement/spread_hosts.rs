@@ -85,14 +85,15 @@ impl Placement {
         let there = counter.count(self.prototype(template).host);
         let allowed = |fewest: u32| fewest.saturating_add(rule.max_skew).saturating_sub(there);
         let wanted = wanted.min(room);
+        let copies = |each: u32| wanted.div_ceil(each.max(1)).min(copies).min(supply.left_of(at));
         let mut each = each.min(fewest.map_or(u32::MAX, allowed));
-        if each > 0 && count.saturating_add(wanted.div_ceil(each)) < rule.min_domains {
+        if count.saturating_add(copies(each)) < rule.min_domains {
             each = each.min(allowed(0));
         }
         if each == 0 {
             return 0;
         }
-        let copies = wanted.div_ceil(each).min(copies).min(supply.left_of(at));
+        let copies = copies(each);
         let wanted = wanted.min(copies.saturating_mul(each));
         supply.take(at, copies);
         let node = self.open(template, copies);

@@ -27,10 +27,11 @@ impl Placement {
     /// machine changes what the constraint counts.
     pub(super) fn share(&mut self, lot: &Lot, rule: &SpreadRule, wanted: u32, supply: &mut Supply) -> u32 {
         let key = self.counter(rule.counter).key;
-        let mut shares = self.takers(lot, key, supply);
-        if supply.offers.iter().any(|offer| self.counts_daemon_sets(offer.template)) {
+        let Some(rules) = &lot.rules else { return 0 };
+        if supply.offers.iter().any(|offer| self.counts_daemon_sets(rules, offer.template)) {
             return 0;
         }
+        let mut shares = self.takers(lot, key, supply);
         let mark = self.mark();
         for _ in 0..=shares.len() * CORRECTIONS {
             let mut bought = supply.clone();

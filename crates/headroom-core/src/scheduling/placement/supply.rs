@@ -9,6 +9,8 @@ pub struct Offer {
     pub template: TemplateId,
     /// At most so many.
     pub limit: u32,
+    /// What one of them costs, in any unit. Where all cost the same, the fewest machines are the cheapest.
+    pub cost: u64,
 }
 
 /// What may be bought: kinds of machines, the ones that are tried first first, and how many in all.
