@@ -17,7 +17,7 @@ pub(super) struct Domains {
 
 impl Domains {
     /// Pods in the emptiest domain as the constraint takes it: with too few domains, one is taken to be empty.
-    fn fewest_for(self, rule: &SpreadRule) -> u32 {
+    pub(super) fn fewest_for(self, rule: &SpreadRule) -> u32 {
         if self.count < rule.min_domains.max(1) { 0 } else { self.fewest.unwrap_or(0) }
     }
 }

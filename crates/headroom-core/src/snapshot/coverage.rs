@@ -17,14 +17,13 @@ pub enum Kind {
     PersistentVolumes,
     PersistentVolumeClaims,
     StorageClasses,
-    CsiNodes,
     Namespaces,
     PriorityClasses,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Nodes,
         Kind::Pods,
         Kind::PodDisruptionBudgets,
@@ -33,7 +32,6 @@ impl Kind {
         Kind::PersistentVolumes,
         Kind::PersistentVolumeClaims,
         Kind::StorageClasses,
-        Kind::CsiNodes,
         Kind::Namespaces,
         Kind::PriorityClasses,
     ];
@@ -49,7 +47,6 @@ impl Kind {
             Kind::PersistentVolumes => "persistentvolumes",
             Kind::PersistentVolumeClaims => "persistentvolumeclaims",
             Kind::StorageClasses => "storageclasses",
-            Kind::CsiNodes => "csinodes",
             Kind::Namespaces => "namespaces",
             Kind::PriorityClasses => "priorityclasses",
         }

@@ -270,12 +270,18 @@ proptest! {
         prop_assert_eq!(found.placed_count() + left_out, in_all);
 
         // Class by class in the order of the fill, again and again: a class may not mind what another one, placed later,
-        // makes of its neighbourhood. And machines come when they are used first.
+        // makes of its neighbourhood. And machines come when they are used first, at the latest when nothing else helps.
         let turns: Vec<SharedSpec> = found.placed.iter().map(|(class, _)| spec_of(class).clone()).collect();
         let mut stuck = 0;
         for turn in turns.iter().cycle() {
             if wanted.is_empty() {
                 break;
+            }
+            if stuck > turns.len() {
+                for (template, node) in machines.iter_mut().filter(|(_, node)| node.is_none()) {
+                    let (with_it, at) = with_machine(&world, &templates[template.0 as usize]);
+                    (world, *node, stuck) = (with_it, Some(at), 0);
+                }
             }
             let left = || wanted.iter().map(|(spec, place)| (in_short(spec), place)).collect::<Vec<_>>();
             prop_assert!(stuck <= turns.len(), "nobody can place {:?} in {world:?}", left());

@@ -187,14 +187,14 @@ impl Placement {
         if supply.left_of(at) == 0 || !lot.allows(self.shapes.at(shape)) || !self.shape_fits(lot.class, shape) {
             return None;
         }
-        let (each, copies) = self.room_on(lot, self.prototype(template));
-        if each == 0 {
-            return None;
-        }
-        let with_daemon_sets = lot.rules.as_ref().is_some_and(|rules| self.counts_daemon_sets(rules, template));
-        let room = if with_daemon_sets { self.room_beside_daemon_sets(lot, template) } else { self.room(lot, shape) };
-        let copies = if with_daemon_sets { 1 } else { copies };
-        (room > 0).then_some((template, room, each, copies))
+        let (room, each, copies) = match &lot.rules {
+            Some(rules) if self.matters_itself(rules, template) => self.room_on_trial(lot, template),
+            _ => {
+                let (each, copies) = self.room_on(lot, self.prototype(template));
+                (if each > 0 { self.room(lot, shape) } else { 0 }, each, copies)
+            }
+        };
+        (room > 0 && each > 0).then_some((template, room, each, copies))
     }
 
     /// How many pods may be put on all nodes of a shape together.
@@ -212,13 +212,20 @@ impl Placement {
         pods.iter().any(|(class, _)| self.classes.at(*class).rules.iter().any(|own| own.adds.iter().any(beyond)))
     }
 
-    /// How many pods may be put on all new machines of a template together, once there is one with its DaemonSet pods.
-    fn room_beside_daemon_sets(&mut self, lot: &Lot, template: TemplateId) -> u32 {
+    /// Whether a new machine changes by being there what may be put on it.
+    fn matters_itself(&self, rules: &Rules, template: TemplateId) -> bool {
+        rules.spread.iter().any(|rule| rule.min_domains > 1) || self.counts_daemon_sets(rules, template)
+    }
+
+    /// How many pods may be put on new machines of a template once there is one: in all, on each, and on how many.
+    fn room_on_trial(&mut self, lot: &Lot, template: TemplateId) -> (u32, u32, u32) {
         let mark = self.mark();
-        self.open(template, 1);
+        let node = self.open(template, 1);
+        let (each, copies) = self.room_on(lot, self.nodes.at(node));
         let room = self.room(lot, self.prototype(template).shape);
         self.rollback(mark);
-        room
+        let one_by_one = lot.rules.as_ref().is_some_and(|rules| self.counts_daemon_sets(rules, template));
+        (room, each, if one_by_one { 1 } else { copies })
     }
 
     /// How many pods may be put on a node of a shape that fits, and on how many copies of it.

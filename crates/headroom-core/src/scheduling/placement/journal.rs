@@ -60,6 +60,14 @@ impl Placement {
         placed.map(|((node, _, class), count)| (NodeId(node), ClassId(class), clamped(count))).collect()
     }
 
+    /// The nodes on which pods were put since the mark was made.
+    pub(super) fn filled_since(&self, mark: Mark) -> impl Iterator<Item = &Node> {
+        self.journal.iter().skip(mark.0).filter_map(|undo| match undo {
+            Undo::Put { node, each: 1.., .. } => Some(self.nodes.at(*node)),
+            _ => None,
+        })
+    }
+
     /// Puts a pod on a node, whether it fits or not. The answer is the node that has it: one of several equal machines
     /// becomes a node of its own by that.
     pub fn place(&mut self, class: ClassId, node: NodeId) -> NodeId {

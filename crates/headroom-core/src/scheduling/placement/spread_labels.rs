@@ -6,8 +6,8 @@ use super::fill::Lot;
 use super::level::{Level, Pile, level};
 use super::shape::Key;
 use super::supply::Supply;
-use super::{NONE, TemplateId};
-use crate::scheduling::spread::domain_list;
+use super::{Mark, NONE, TemplateId};
+use crate::scheduling::spread::{domain_list, domains};
 
 /// After so many corrections for each domain the shares are given up, and pods are placed one by one.
 const CORRECTIONS: usize = 3;
@@ -24,7 +24,7 @@ impl Placement {
     ///
     /// Every domain that can take pods or get new machines has its share. Where a domain turns out to take less, the
     /// others may not have as much either: everything is taken back and shared out anew. Nothing is placed where each new
-    /// machine changes what the constraint counts.
+    /// machine changes what the constraint counts, or where a constraint over hosts stands in the way.
     pub(super) fn share(&mut self, lot: &Lot, rule: &SpreadRule, wanted: u32, supply: &mut Supply) -> u32 {
         let key = self.counter(rule.counter).key;
         let Some(rules) = &lot.rules else { return 0 };
@@ -44,6 +44,10 @@ impl Placement {
                 (got < wish).then_some((share, got))
             });
             let Some((share, got)) = short else {
+                if self.is_too_high(lot, mark) {
+                    self.rollback(mark);
+                    return 0;
+                }
                 *supply = bought;
                 return placed;
             };
@@ -51,6 +55,18 @@ impl Placement {
             self.rollback(mark);
         }
         0
+    }
+
+    /// Whether a host got more pods since the mark than a spread constraint over hosts allows, now that there are new
+    /// hosts in other domains: while those are waited for, it could not have got them all.
+    fn is_too_high(&self, lot: &Lot, mark: Mark) -> bool {
+        let rules = lot.rules.iter().flat_map(|rules| &rules.spread).filter(|rule| rule.counts_own);
+        let mut over_hosts = rules.filter(|rule| self.counter(rule.counter).key == Key::Host);
+        over_hosts.any(|rule| {
+            let counter = self.counter(rule.counter);
+            let most = domains(self, counter).fewest_for(rule).saturating_add(rule.max_skew);
+            self.filled_since(mark).any(|node| counter.count(node.host) > most)
+        })
     }
 
     /// The domains that can take pods, in the order in which nodes and offers are tried.
