@@ -103,6 +103,11 @@ impl Backoffs {
         self.0.retain(|_, backoff| !backoff.is_stale(now, settings));
     }
 
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Everything that is remembered, by group.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Backoff)> {
         self.0.iter()

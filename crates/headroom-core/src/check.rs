@@ -155,7 +155,7 @@ impl Checker<'_> {
         if view.node.taint(FORCE_TAINT).is_some() && pods == 0 {
             return self.take_off(group, limits);
         }
-        let Strategy::Utilization(settings) = &group.strategy;
+        let Strategy::Utilization(settings) = &group.strategy else { return Err(Invariant::NotMarked) };
         let Ok(Some(since)) = tainted_at(view.node) else { return Err(Invariant::NotMarked) };
         let over = |grace: SignedDuration| self.now.duration_since(since) >= grace;
         if !over(settings.soft_grace) {

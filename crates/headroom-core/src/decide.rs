@@ -1,5 +1,6 @@
 //! One round: snapshot in, plan out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use crate::plan::{GroupReport, Plan, Subject, Why};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
 use crate::snapshot::{Coverage, Kind, Snapshot};
+use crate::strategy::pending;
 use crate::strategy::utilization::{self, Members};
 
 /// Decides what to do about `snapshot` under `policy`, and what to remember for the next round.
@@ -22,24 +24,31 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
     judge(&mut round);
     let membership = Membership::of(snapshot, policy);
     refuse_disputes(&mut round, &membership);
-    let mut next = Memory { since: memory.since, groups: Default::default() };
-    for (at, group) in policy.groups.iter().enumerate() {
-        let mut remembered = memory.group(&group.name);
-        let report = decide_group(&mut round, &membership, at, group, &mut remembered);
-        round.report.groups.push(report);
-        // What is only shown must not start a timer.
-        if policy.dry_run || group.mode == Mode::DryRun {
-            let GroupMemory { lock, last_step, breaker, .. } = memory.group(&group.name);
-            remembered = GroupMemory { lock, last_step, breaker, ..remembered };
-        }
-        if remembered != GroupMemory::default() {
-            next.groups.insert(Arc::clone(&group.name), remembered);
-        }
+    let mut remembered: Vec<GroupMemory> = policy.groups.iter().map(|group| memory.group(&group.name)).collect();
+    let mut reports: Vec<Option<GroupReport>> = Vec::new();
+    for ((at, group), memory) in policy.groups.iter().enumerate().zip(&mut remembered) {
+        reports.push(decide_group(&mut round, &membership, at, group, memory));
     }
+    let mut backoffs = memory.backoffs.clone();
+    pending::pass(&mut round, &membership, &mut remembered, &mut backoffs, &mut reports);
+    round.report.groups = reports.into_iter().flatten().collect();
+    let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());
     (plan, next)
+}
+
+/// What is remembered of the groups of the policy. What is only shown must not start a timer.
+fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTreeMap<Arc<str>, GroupMemory> {
+    let groups = policy.groups.iter().zip(remembered).map(|(group, memory)| {
+        if !policy.dry_run && group.mode != Mode::DryRun {
+            return (Arc::clone(&group.name), memory);
+        }
+        let GroupMemory { lock, last_step, breaker, .. } = before.group(&group.name);
+        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, ..memory })
+    });
+    groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()
 }
 
 /// Nothing is removed while the cluster is not completely known.
@@ -86,11 +95,11 @@ fn decide_group(
     at: usize,
     group: &Group,
     memory: &mut GroupMemory,
-) -> GroupReport {
+) -> Option<GroupReport> {
     if group.mode == Mode::Off {
         round.refuse_group(group, Why::ModeOff);
         let (name, strategy) = (Arc::clone(&group.name), group.strategy.name());
-        return GroupReport { name, strategy, ..GroupReport::default() };
+        return Some(GroupReport { name, strategy, ..GroupReport::default() });
     }
     let disputed_classes = membership.disputed_classes.iter().filter(|(_, groups)| groups.contains(&at));
     let disputed_nodes = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
@@ -101,7 +110,9 @@ fn decide_group(
         disputed_nodes: disputed_nodes.map(|(view, _)| *view).collect(),
     };
     match &group.strategy {
-        Strategy::Utilization(settings) => utilization::pass(round, group, settings, &members, memory),
+        Strategy::Utilization(settings) => Some(utilization::pass(round, group, settings, &members, memory)),
+        // Those are decided together, once the others are.
+        Strategy::Pending(_) => None,
     }
 }
 

@@ -126,7 +126,8 @@ impl<'p> Index<'p> {
             .filter(|at| {
                 let group = policy.groups.get(*at);
                 group.is_some_and(|group| {
-                    counts(&group.strategy) != Some(CountPods::Unconstrained) && asks_for(spec, &group.select.labels)
+                    let by_label = counts(&group.strategy).is_some_and(|count| count != CountPods::Unconstrained);
+                    by_label && asks_for(spec, &group.select.labels)
                 })
             })
             .collect();
@@ -143,5 +144,6 @@ fn selection(policy: &Policy, group: usize) -> Option<&Selection> {
 fn counts(strategy: &Strategy) -> Option<CountPods> {
     match strategy {
         Strategy::Utilization(utilization) => Some(utilization.count_pods),
+        Strategy::Pending(_) => None,
     }
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::backoff::Backoffs;
 use crate::quantity::Resources;
+use crate::snapshot::Template;
 
 /// All state between rounds. Losing it is safe: see [`Memory::fresh`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Memory {
     /// When this memory began. A timer that holds back a removal and was never set counts from here. None is a settled
@@ -19,10 +21,13 @@ pub struct Memory {
     /// By group name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<Arc<str>, GroupMemory>,
+    /// Groups that are left alone because machines did not come.
+    #[serde(skip_serializing_if = "Backoffs::is_empty")]
+    pub backoffs: Backoffs,
 }
 
 /// What is remembered of one group.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GroupMemory {
     /// The last enlargement, which starts the cool-down.
@@ -46,6 +51,12 @@ pub struct GroupMemory {
     /// Counts enlargements that brought nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breaker: Option<Breaker>,
+    /// What new nodes of a `pending` group were like, for when there is none to look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
+    /// Machines that had not come in time at the last round.
+    #[serde(skip_serializing_if = "is_default")]
+    pub never_came: u32,
 }
 
 /// The last enlargement of a group.
@@ -99,7 +110,7 @@ impl Memory {
 
     /// The memory of an instance that has just started: everything that holds back a removal starts at `now`.
     pub fn fresh(now: Timestamp) -> Self {
-        Memory { since: Some(now), groups: BTreeMap::new() }
+        Memory { since: Some(now), ..Memory::default() }
     }
 
     /// What is remembered of `group`.

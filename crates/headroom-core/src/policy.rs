@@ -6,6 +6,12 @@ use jiff::SignedDuration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::backoff;
+use crate::balance::Similarity;
+use crate::expander::Chain;
+use crate::expander::price::Formula;
+use crate::limits::Limits;
+use crate::pricing::PriceSources;
 use crate::quantity::Money;
 use crate::snapshot::{Effect, Labels, Node, Template};
 
@@ -17,6 +23,43 @@ pub struct Policy {
     pub dry_run: bool,
     /// In the order of the configuration; names are unique.
     pub groups: Vec<Group>,
+    /// What all groups with the strategy `pending` share.
+    pub pending: PendingPolicy,
+}
+
+/// How waiting pods are turned into machines: settings that all `pending` groups share, since they are decided together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PendingPolicy {
+    /// How options are compared.
+    pub expander: Chain,
+    /// The constants of the price score.
+    pub price: Formula,
+    /// What machine types cost.
+    pub prices: PriceSources,
+    /// Limits of the whole cluster.
+    pub limits: Limits,
+    /// How alike groups must be to share new nodes; None: none do.
+    pub balance: Option<Similarity>,
+    /// How long a group is left alone after a failure.
+    pub backoff: backoff::Settings,
+    /// Pods of a lower priority neither grow a group nor hold a node (Cluster Autoscaler's
+    /// `expendable-pods-priority-cutoff`).
+    pub expendable_below: i32,
+}
+
+impl Default for PendingPolicy {
+    fn default() -> Self {
+        PendingPolicy {
+            expander: Chain::default(),
+            price: Formula::default(),
+            prices: PriceSources::default(),
+            limits: Limits::default(),
+            balance: Some(Similarity::default()),
+            backoff: backoff::Settings::default(),
+            expendable_below: -10,
+        }
+    }
 }
 
 impl Policy {
@@ -63,6 +106,8 @@ pub struct Group {
     pub template: Option<Template>,
     /// What one node costs in an hour, when the user says so.
     pub price: Option<Money>,
+    /// How much the user prefers the group, for the expander `priority`: higher is better.
+    pub priority: Option<i64>,
 }
 
 impl Group {
@@ -78,6 +123,7 @@ impl Group {
             startup_taints: Vec::new(),
             template: None,
             price: None,
+            priority: None,
         }
     }
 }
@@ -123,6 +169,16 @@ pub struct Size {
 pub enum Strategy {
     /// By requests against capacity, as Escalator does.
     Utilization(Utilization),
+    /// By the pods that wait for a node, together with all other groups of this strategy.
+    Pending(Pending),
+}
+
+/// Settings of one group with the strategy `pending`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Pending {
+    /// The group grows to its maximum or not at all (machines that only work together).
+    pub all_or_nothing: bool,
 }
 
 impl Strategy {
@@ -130,6 +186,7 @@ impl Strategy {
     pub fn name(&self) -> &'static str {
         match self {
             Strategy::Utilization(_) => "utilization",
+            Strategy::Pending(_) => "pending",
         }
     }
 }

@@ -187,6 +187,16 @@ pub enum Reason {
         /// Pods that are still on it.
         pods: u32,
     },
+    /// Pods wait that fit on no node, and on new nodes of the group.
+    PodsWaiting {
+        /// The first of them (`namespace/name`).
+        first: String,
+        /// How many.
+        pods: u64,
+        /// What made this group the best of several options, and which one was next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decided: Option<String>,
+    },
     /// Somebody marked the node with the force taint, and it is empty.
     ForceTainted,
 }
@@ -240,6 +250,13 @@ impl fmt::Display for Reason {
             Reason::HardGraceOver { tainted_for, hard_grace, pods } => {
                 let (tainted_for, hard_grace) = (short(*tainted_for), short(*hard_grace));
                 write!(f, "marked for {tainted_for}, hard grace {hard_grace} is over; {pods} pods are still on it")
+            }
+            Reason::PodsWaiting { first, pods, decided } => {
+                match pods {
+                    1 => write!(f, "pod {first} waits")?,
+                    _ => write!(f, "{pods} pods wait, {first} among them")?,
+                }
+                decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
             }
             Reason::ForceTainted => f.write_str("force taint and empty"),
         }

@@ -7,7 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::reason::short;
+use crate::backoff;
 use crate::policy::Percent;
+use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
 
 /// What a refusal is about.
@@ -107,6 +109,27 @@ pub enum Why {
     },
     /// A waiting pod asks for no group.
     NoGroup,
+    /// Nobody knows what a new node of the group would be like.
+    NoTemplate,
+    /// The group is left alone because machines that it asked for did not come.
+    BackingOff {
+        /// Until when.
+        until: Timestamp,
+        /// What went wrong.
+        cause: backoff::Cause,
+    },
+    /// The waiting pod fits on new nodes of the group, which may not grow.
+    GroupCannotGrow {
+        /// The group; other refusals say what holds it.
+        group: Arc<str>,
+    },
+    /// The waiting pod fits on new nodes of no group.
+    FitsNoGroup {
+        /// The group that comes closest.
+        group: Arc<str>,
+        /// What is in the way there.
+        misfit: Misfit,
+    },
     /// The nodes report no capacity.
     NoCapacity {
         /// How many nodes.
@@ -257,6 +280,10 @@ impl fmt::Display for Why {
                 write!(f, "matches the groups {}, so none of them acts on it", groups.join(" and "))
             }
             Why::NoGroup => f.write_str("asks for no group, so no group grows for it"),
+            Why::NoTemplate => f.write_str("has no node to learn from, so nobody knows what a new one is like"),
+            Why::BackingOff { until, cause } => write!(f, "left alone until {until}: {cause}"),
+            Why::GroupCannotGrow { group } => write!(f, "would fit on a new node of {group}, which may not grow now"),
+            Why::FitsNoGroup { group, misfit } => write!(f, "fits on no new node; closest is {group}: {misfit}"),
             Why::NoCapacity { nodes } => write!(f, "{nodes} nodes report no cpu or no memory, so there is no share"),
             Why::UpcomingOfUnknownSize { upcoming } => {
                 write!(f, "{upcoming} machines on their way, their size unknown: waiting for the first")
@@ -316,6 +343,8 @@ impl Why {
                 )
             }
             Why::NotKnown { .. } | Why::CannotJudge { .. } => "add -A: kubectl get nodes,pods -A -o json".to_owned(),
+            Why::NoTemplate => "set template: { cpu: .., memory: .. } for the group".to_owned(),
+            Why::FitsNoGroup { misfit, .. } => return misfit.hint(),
             Why::NoLimits => "set size: { min: .., max: .. } for the group".to_owned(),
             Why::MinAboveMax { .. } => "set size so that min is at most max".to_owned(),
             Why::SeveralGroups { .. } => "give the groups labels that no node or pod carries together".to_owned(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Refusal, Usage, Warning};
+use crate::expander::Ranked;
 
 /// What the round saw, wanted and refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -12,6 +13,9 @@ use super::{Refusal, Usage, Warning};
 pub struct Report {
     /// One for each group, in the order of the configuration.
     pub groups: Vec<GroupReport>,
+    /// Enlargements for waiting pods, in the order in which they were decided, each with every option.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scale_ups: Vec<ScaleUp>,
     /// What was not done, the cluster first, then by group, node and pod.
     pub refusals: Vec<Refusal>,
     /// What the numbers rest on that may not hold: mixed sizes, pods without requests and the like.
@@ -23,6 +27,20 @@ impl Report {
     pub fn group(&self, name: &str) -> Option<&GroupReport> {
         self.groups.iter().find(|group| &*group.name == name)
     }
+}
+
+/// One enlargement for waiting pods: the best of some options.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScaleUp {
+    /// The first of the pods (`namespace/name`).
+    pub first: String,
+    /// How many find a place by it.
+    pub pods: u64,
+    /// The new nodes of each group that gets some.
+    pub nodes: Vec<(Arc<str>, u32)>,
+    /// Every option with its scores and, where prices count, every term of the price; the best first.
+    pub options: Vec<Ranked>,
 }
 
 /// What a round found out about one group.

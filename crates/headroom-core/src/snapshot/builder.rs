@@ -60,6 +60,20 @@ pub enum Change {
     AttachLimits(AttachLimits),
     /// It is not known any more for the node with this name.
     AttachLimitsGone(Arc<str>),
+    /// A DaemonSet appeared or changed: what its pods are like.
+    DaemonSet {
+        /// Its name; the namespace is in the spec.
+        name: Box<str>,
+        /// What its pods share.
+        spec: SharedSpec,
+    },
+    /// A DaemonSet is gone.
+    DaemonSetGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Box<str>,
+    },
     /// How much of a kind is known.
     Coverage(Kind, Coverage),
 }
@@ -119,6 +133,10 @@ impl Builder {
                 drop(self.snapshot.attach_limits.insert(Arc::clone(&limits.node), limits));
             }
             Change::AttachLimitsGone(node) => drop(self.snapshot.attach_limits.remove(&node)),
+            Change::DaemonSet { name, spec } => {
+                drop(self.snapshot.daemon_sets.insert((Arc::clone(&spec.namespace), name), spec));
+            }
+            Change::DaemonSetGone { namespace, name } => drop(self.snapshot.daemon_sets.remove(&(namespace, name))),
             Change::Coverage(kind, coverage) => drop(self.snapshot.coverage.insert(kind, coverage)),
         }
     }

@@ -42,6 +42,7 @@ pub struct Snapshot {
     class_order: BTreeMap<SharedSpec, u32>,
     free_classes: Vec<u32>,
     groups: BTreeMap<Arc<str>, CloudGroup>,
+    daemon_sets: BTreeMap<(Arc<str>, Box<str>), SharedSpec>,
     coverage: BTreeMap<Kind, Coverage>,
     /// By namespace and name, the node on which room is being made for a waiting pod.
     nominated: BTreeMap<Arc<str>, BTreeMap<Box<str>, Box<str>>>,
@@ -311,6 +312,11 @@ impl Snapshot {
     /// How many volumes of each driver the node called `node` can have attached; empty when nothing is known.
     pub fn attach_limits(&self, node: &str) -> &[(Arc<str>, u32)] {
         self.attach_limits.get(node).map_or(&[], |known| &known.limits)
+    }
+
+    /// What the pods of each DaemonSet are like, by namespace and name.
+    pub fn daemon_sets(&self) -> impl Iterator<Item = &SharedSpec> {
+        self.daemon_sets.values()
     }
 
     /// How much is known of a kind. A new snapshot has complete nodes and pods and nothing else.

@@ -1,0 +1,382 @@
+//! Grow groups for pods that wait: all groups of this strategy are decided together, since each is an option for the
+//! same pods.
+
+mod options;
+mod template;
+mod waiting;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::backoff::{Backoffs, Cause, Key};
+use crate::expander::Context;
+use crate::guard;
+use crate::limits::Present;
+use crate::machines::{Machines, machines};
+use crate::membership::Membership;
+use crate::memory::GroupMemory;
+use crate::plan::{Action, Counts, GroupReport, Reason, ScaleUp, Subject, Why};
+use crate::policy::{Group, Mode, Pending, Strategy};
+use crate::pricing::Offering;
+use crate::quantity::Resources;
+use crate::round::Round;
+use crate::scheduling::{NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Node, NodeView, SharedSpec, Template};
+use options::choose;
+use template::{NewMachine, new_machine};
+
+/// A group that may be enlarged in this round, with what is known of it.
+struct Open<'p> {
+    /// Its position in the policy.
+    at: usize,
+    group: &'p Group,
+    settings: &'p Pending,
+    machine: NewMachine,
+    /// What is free on a new node beside its DaemonSets.
+    free: Resources,
+    machines: Machines,
+    size: u32,
+    /// The size that this round asks for so far.
+    planned: u32,
+    max: u32,
+    /// How many nodes more the limits allow, 0 when the group may not grow.
+    room: u32,
+}
+
+/// The groups that may be enlarged, by position.
+struct Candidates<'c>(&'c [Open<'c>]);
+
+impl<'c> Candidates<'c> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn name(&self, at: usize) -> Option<&'c Arc<str>> {
+        self.0.get(at).map(|open| &open.group.name)
+    }
+
+    fn group(&self, at: usize) -> Option<&'c Group> {
+        self.0.get(at).map(|open| open.group)
+    }
+
+    /// The number of its template in the placement: the position.
+    fn template(&self, at: usize) -> u32 {
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
+    /// What a new node is like, and what is free on it.
+    fn shape(&self, at: usize) -> Option<(&'c Template, &'c Resources)> {
+        self.0.get(at).map(|open| (&open.machine.template, &open.free))
+    }
+
+    fn size(&self, at: usize) -> u32 {
+        self.0.get(at).map_or(0, |open| open.planned)
+    }
+
+    fn room(&self, at: usize) -> u32 {
+        self.0.get(at).map_or(0, |open| open.room)
+    }
+
+    /// A group that grows as a whole or not at all shares with nobody.
+    fn may_share(&self, at: usize) -> bool {
+        self.0.get(at).is_some_and(|open| !open.settings.all_or_nothing)
+    }
+
+    /// The nodes that are bought when `needed` are needed.
+    fn whole(&self, at: usize, needed: u32) -> u32 {
+        if self.may_share(at) { needed } else { self.room(at) }
+    }
+}
+
+/// Decides about all groups with this strategy. The reports of the other groups are there already.
+pub(crate) fn pass(
+    round: &mut Round<'_>,
+    membership: &Membership<'_>,
+    memories: &mut [GroupMemory],
+    backoffs: &mut Backoffs,
+    reports: &mut [Option<GroupReport>],
+) {
+    let policy = round.policy;
+    let pending = |group: &Group| matches!(group.strategy, Strategy::Pending(_)) && group.mode != Mode::Off;
+    if !policy.groups.iter().any(pending) {
+        return;
+    }
+    backoffs.forget_stale(round.now, &policy.pending.backoff);
+    let mut open: Vec<Open<'_>> = Vec::new();
+    for (at, group) in policy.groups.iter().enumerate() {
+        let Strategy::Pending(settings) = &group.strategy else { continue };
+        let (Some(memory), true) = (memories.get_mut(at), group.mode != Mode::Off) else { continue };
+        let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
+        let disputed = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
+        let disputed: Vec<NodeView<'_>> = disputed.map(|(view, _)| *view).collect();
+        let (report, candidate) = look(round, at, group, settings, nodes, &disputed, memory, backoffs);
+        if let Some(slot) = reports.get_mut(at) {
+            *slot = Some(report);
+        }
+        open.extend(candidate);
+    }
+    for kind in [Kind::Nodes, Kind::Pods] {
+        let coverage = round.snapshot.coverage(kind);
+        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
+            round.refuse(Subject::Cluster, Why::CannotJudge { kind, coverage });
+            return;
+        }
+    }
+    let waiting = waiting::waiting(round.snapshot, policy, membership, reports);
+    if !waiting.is_empty() {
+        place(round, &mut open, &waiting);
+    }
+    for open in &open {
+        let report = reports.get_mut(open.at).and_then(Option::as_mut);
+        if let Some(report) = report {
+            report.planned = open.planned;
+            report.wanted = i64::from(open.planned) - i64::from(open.size);
+        }
+    }
+}
+
+/// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
+#[allow(clippy::too_many_arguments, reason = "each is one of the things that a group is")]
+fn look<'p>(
+    round: &mut Round<'_>,
+    at: usize,
+    group: &'p Group,
+    settings: &'p Pending,
+    nodes: &[NodeView<'_>],
+    disputed: &[NodeView<'_>],
+    memory: &mut GroupMemory,
+    backoffs: &mut Backoffs,
+) -> (GroupReport, Option<Open<'p>>) {
+    let cloud = round.snapshot.group(&group.name);
+    let machines = machines(group, cloud, nodes, disputed, memory, round.now, &mut round.wake);
+    let present = nodes.iter().filter(|view| !view.node.deleting).count() as u32;
+    let size = cloud.map_or(present, |cloud| cloud.target);
+    let cordoned = nodes.iter().filter(|view| view.node.unschedulable).count() as u32;
+    let booting = machines.booting.len() as u32;
+    let mut report = GroupReport {
+        name: Arc::clone(&group.name),
+        strategy: "pending",
+        nodes: Counts {
+            in_service: present.saturating_sub(cordoned + booting),
+            upcoming: booting.saturating_add(machines.unregistered),
+            cordoned,
+            never_came: machines.never_came,
+            disputed: disputed.len() as u32,
+            ..Counts::default()
+        },
+        size,
+        planned: size,
+        pods: nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
+        ..GroupReport::default()
+    };
+    let limits = match guard::Limits::of(group, cloud) {
+        Ok(limits) => limits,
+        Err(why) => {
+            round.refuse_group(group, why);
+            return (report, None);
+        }
+    };
+    (report.min, report.max) = (Some(limits.min), Some(limits.max));
+    let Some(machine) = new_machine(round.snapshot, group, cloud, nodes, memory) else {
+        round.refuse_group(group, Why::NoTemplate);
+        return (report, None);
+    };
+    let key = Key { group: Arc::clone(&group.name), offering: Offering::of(&machine.template.labels) };
+    learn_from_arrivals(round.now, round.policy.pending.backoff, &machines, nodes, memory, backoffs, &key);
+    let mut free = machine.template.allocatable.clone();
+    machine.daemon_sets.iter().for_each(|spec| free = free.saturating_sub(&spec.requests));
+    let mut room = limits.max.saturating_sub(size);
+    if machines.never_came > 0 {
+        let (count, boot_timeout) = (machines.never_came, group.boot_timeout);
+        round.refuse_group(group, Why::NeverCame { count, target: size, boot_timeout });
+    }
+    if let Some(backoff) = backoffs.active(&key, round.now) {
+        round.wake.at(backoff.until());
+        round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
+        room = 0;
+    }
+    let max = limits.max;
+    (report, Some(Open { at, group, settings, machine, free, machines, size, planned: size, max, room }))
+}
+
+/// Machines that did not come in time make their group back off; one that came ends that.
+fn learn_from_arrivals(
+    now: Timestamp,
+    settings: crate::backoff::Settings,
+    machines: &Machines,
+    nodes: &[NodeView<'_>],
+    memory: &mut GroupMemory,
+    backoffs: &mut Backoffs,
+    key: &Key,
+) {
+    if machines.never_came > memory.never_came {
+        backoffs.failed(key.clone(), Cause::NeverCame, now, &settings);
+    }
+    memory.never_came = machines.never_came;
+    let failed = backoffs.active(key, now).map(|backoff| backoff.failed);
+    let came = |view: &NodeView<'_>| view.node.created > failed && !machines.booting.contains(&view.node.name);
+    if failed.is_some() && nodes.iter().any(came) {
+        backoffs.succeeded(key);
+    }
+}
+
+/// Places the waiting pods on what is there and on its way, and buys machines for the rest.
+fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]) {
+    let policy = &round.policy.pending;
+    let mut placement = placement(round, open);
+    for (at, open) in open.iter().enumerate() {
+        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), open.machines.unregistered);
+    }
+    let mut pods: Vec<(ClassId, u32)> = waiting
+        .iter()
+        .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    // High priority first; the sort is stable, so equal ones stay by content.
+    pods.sort_by_key(|(class, _)| std::cmp::Reverse(placement.spec(*class).priority));
+    let filled = placement.fill(&pods, &mut Supply::none());
+    let mut left: Vec<(ClassId, u32)> = filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+    let mut present = present(round, open);
+    let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
+    let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
+    while !left.is_empty() {
+        cut_rooms(open, round, &present);
+        let Some(choice) = choose(&mut placement, &Candidates(open), &left, policy, &context) else { break };
+        let mut bought = 0;
+        for (at, count) in &choice.nodes {
+            let Some(open) = open.get_mut(*at) else { continue };
+            open.planned = open.planned.saturating_add(*count);
+            present.nodes = present.nodes.saturating_add(*count);
+            present.added = present.added.saturating_add(*count);
+            present.capacity.add_times(&open.machine.template.capacity, i128::from(*count));
+            bought += count;
+        }
+        if bought == 0 {
+            break;
+        }
+        let placed: u64 = choice.estimate.placed_count();
+        let groups =
+            choice.nodes.iter().filter_map(|(at, count)| Some((Arc::clone(&open.get(*at)?.group.name), *count)));
+        round.report.scale_ups.push(ScaleUp {
+            first: first_of(waiting, choice.estimate.placed.iter().find(|(_, count)| *count > 0).map(|(id, _)| *id)),
+            pods: placed,
+            nodes: groups.collect(),
+            options: choice.ranking,
+        });
+        left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+    }
+    act(round, open);
+    for (class, count) in left {
+        refuse(round, &placement, open, waiting, class, count);
+    }
+}
+
+fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
+    let templates: Vec<NewNode<'_>> = open
+        .iter()
+        .map(|open| NewNode {
+            template: &open.machine.template,
+            daemon_sets: &open.machine.daemon_sets,
+            attach_limits: &[],
+        })
+        .collect();
+    let standing = |node: &Node| {
+        let booting = open.iter().position(|open| open.machines.booting.contains(&node.name));
+        match booting.and_then(|at| u32::try_from(at).ok()) {
+            Some(at) => Standing::Upcoming(TemplateId(at)),
+            None if node.deleting => Standing::Absent,
+            None => Standing::Present,
+        }
+    };
+    let expendable_below = Some(round.policy.pending.expendable_below);
+    let extra: &[SharedSpec] = &[];
+    Placement::new(round.snapshot, &Setup { templates: &templates, extra, expendable_below, standing: &standing })
+}
+
+/// What counts against the limits of the cluster before anything is bought.
+fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
+    let mut present =
+        Present { nodes: u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX), ..Present::default() };
+    for view in round.snapshot.nodes() {
+        present.capacity += &view.node.capacity;
+    }
+    for open in open {
+        present.nodes = present.nodes.saturating_add(open.machines.unregistered);
+        present.capacity.add_times(&open.machine.template.capacity, i128::from(open.machines.unregistered));
+    }
+    present
+}
+
+/// How many nodes each group may still get, under its own limits and those of the cluster.
+fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Present) {
+    for open in open.iter_mut().filter(|open| open.room > 0) {
+        let limits = &round.policy.pending.limits;
+        let room = limits.room(open.planned, open.max, &open.machine.template.capacity, present).nodes;
+        let whole = !open.settings.all_or_nothing || open.planned.saturating_add(room) >= open.max;
+        open.room = if whole { room } else { 0 };
+    }
+}
+
+fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
+    for open in open.iter().filter(|open| open.planned > open.size) {
+        let own = |scale_up: &&ScaleUp| scale_up.nodes.iter().any(|(group, _)| *group == open.group.name);
+        let Some(scale_up) = round.report.scale_ups.iter().find(own) else { continue };
+        let decided = scale_up.options.first().and_then(|best| {
+            let next = scale_up.options.get(1)?;
+            let (ours, theirs) = best.rank.decisive(&next.rank)?;
+            Some(format!("{ours}, next best {} with {theirs}", next.rank.group))
+        });
+        let pods = round.report.scale_ups.iter().filter(own).map(|scale_up| scale_up.pods).sum();
+        let reason = Reason::PodsWaiting { first: scale_up.first.clone(), pods, decided };
+        round.act(open.group, Action::Resize { from: open.size, to: open.planned }, reason);
+    }
+}
+
+fn refuse(
+    round: &mut Round<'_>,
+    placement: &Placement,
+    open: &[Open<'_>],
+    waiting: &[ClassView<'_>],
+    class: ClassId,
+    count: u32,
+) {
+    let first = first_of(waiting, Some(class));
+    // The group that comes closest: one that would hold the pod if it could grow, or else the mildest misfit.
+    let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
+    for (at, candidate) in open.iter().enumerate() {
+        match placement.fits_new(class, TemplateId(u32::try_from(at).unwrap_or(u32::MAX))) {
+            Ok(()) if candidate.room == 0 || candidate.planned >= candidate.max => {
+                let group = Arc::clone(&candidate.group.name);
+                round.refuse(Subject::Pods { first, count }, Why::GroupCannotGrow { group });
+                return;
+            }
+            Ok(()) => {}
+            Err(misfit) => {
+                if closest.as_ref().is_none_or(|(_, known)| misfit > *known) {
+                    closest = Some((at, misfit));
+                }
+            }
+        }
+    }
+    let why = match closest {
+        Some((at, misfit)) => {
+            let group = open.get(at).map(|open| Arc::clone(&open.group.name)).unwrap_or_default();
+            Why::FitsNoGroup { group, misfit }
+        }
+        None => Why::NoGroup,
+    };
+    round.refuse(Subject::Pods { first, count }, why);
+}
+
+/// `namespace/name` of the first waiting pod of a class.
+fn first_of(waiting: &[ClassView<'_>], class: Option<ClassId>) -> String {
+    let class = waiting.iter().find(|view| Some(view.id) == class);
+    let first = class.and_then(|view| Some((view, view.first_pending()?)));
+    first.map(|(view, pod)| format!("{}/{}", view.spec.namespace, pod.name)).unwrap_or_default()
+}
+
+/// A number for the random expander that a replay arrives at again.
+fn seed(round: &Round<'_>) -> u64 {
+    round.now.as_second().unsigned_abs()
+}

@@ -1,0 +1,67 @@
+//! What a new machine of a group will be like.
+
+use std::sync::Arc;
+
+use crate::machines::usable;
+use crate::memory::GroupMemory;
+use crate::policy::Group;
+use crate::scheduling::{HOSTNAME, Host, allows};
+use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Snapshot, Taint, Template};
+use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
+
+/// What a new machine will be like, and the pods of DaemonSets that will run on it.
+#[derive(Clone, Debug)]
+pub(super) struct NewMachine {
+    pub(super) template: Template,
+    pub(super) daemon_sets: Vec<SharedSpec>,
+}
+
+/// Taints that Kubernetes puts on nodes by itself, for what is wrong with one node and not with its kind.
+const PASSING: &str = "node.kubernetes.io/";
+
+/// The same, while the cloud's controller has not seen the node.
+const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
+
+/// The template of `group`: its newest usable node, or else what the user, the cloud or memory say. It is worked out anew
+/// in each round, so that a change of the group's machines is seen with the first new node.
+pub(super) fn new_machine(
+    snapshot: &Snapshot,
+    group: &Group,
+    cloud: Option<&CloudGroup>,
+    nodes: &[NodeView<'_>],
+    memory: &mut GroupMemory,
+) -> Option<NewMachine> {
+    let usable = nodes.iter().filter(|view| usable(group, cloud, view.node) && !view.node.deleting);
+    let newest = usable.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)));
+    if let Some(view) = newest {
+        let template = template_of(group, view.node);
+        memory.template = Some(template.clone());
+        let pods = view.pods().into_iter().filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
+        let daemon_sets = pods.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
+        return Some(NewMachine { template, daemon_sets });
+    }
+    let stated = group.template.clone().or_else(|| cloud.and_then(|cloud| cloud.template.clone()));
+    let mut template = stated.or_else(|| memory.template.clone())?;
+    // A node of the group carries the labels by which the group is told apart, whatever the template says.
+    template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
+    let host = Host::new(&template);
+    let running = snapshot.daemon_sets().filter(|spec| allows(snapshot, spec, &host).is_ok());
+    let daemon_sets = running.cloned().collect();
+    Some(NewMachine { template, daemon_sets })
+}
+
+/// What a node says about others like it: nothing that is its own.
+fn template_of(group: &Group, node: &Node) -> Template {
+    let stays = |taint: &&Taint| {
+        let key = &*taint.key;
+        let own = key == REMOVAL_TAINT || key == FORCE_TAINT || key == UNINITIALIZED || key.starts_with(PASSING);
+        !own && group.startup_taints.iter().all(|known| **known != *key)
+    };
+    let labels = node.labels.iter().filter(|(key, _)| *key != HOSTNAME);
+    Template {
+        allocatable: node.allocatable.clone(),
+        capacity: node.capacity.clone(),
+        labels: labels.collect(),
+        taints: node.taints.iter().filter(stays).cloned().collect(),
+    }
+}
