@@ -82,7 +82,9 @@ fn refuse_disputes(round: &mut Round<'_>, membership: &Membership<'_>) {
             round.refuse(subject, Why::SeveralGroups { groups: names(groups) });
         }
     }
-    for class in &membership.groupless_classes {
+    // With groups of the strategy `pending`, a pod need not ask for a group to get a node.
+    let by_pods = policy.groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_)));
+    for class in membership.groupless_classes.iter().filter(|_| !by_pods) {
         if let Some(subject) = waiting(class) {
             round.refuse(subject, Why::NoGroup);
         }

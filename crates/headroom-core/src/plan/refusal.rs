@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::reason::short;
 use crate::backoff;
+use crate::limits::Bound;
 use crate::policy::Percent;
 use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
@@ -120,8 +121,11 @@ pub enum Why {
     },
     /// The waiting pod fits on new nodes of the group, which may not grow.
     GroupCannotGrow {
-        /// The group; other refusals say what holds it.
+        /// The group.
         group: Arc<str>,
+        /// The limit that holds it; otherwise another refusal says what does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bound: Option<Bound>,
     },
     /// The waiting pod fits on new nodes of no group.
     FitsNoGroup {
@@ -282,7 +286,12 @@ impl fmt::Display for Why {
             Why::NoGroup => f.write_str("asks for no group, so no group grows for it"),
             Why::NoTemplate => f.write_str("has no node to learn from, so nobody knows what a new one is like"),
             Why::BackingOff { until, cause } => write!(f, "left alone until {until}: {cause}"),
-            Why::GroupCannotGrow { group } => write!(f, "would fit on a new node of {group}, which may not grow now"),
+            Why::GroupCannotGrow { group, bound: Some(bound) } => {
+                write!(f, "would fit on a new node of {group}, which gets no more: {bound}")
+            }
+            Why::GroupCannotGrow { group, bound: None } => {
+                write!(f, "would fit on a new node of {group}, which may not grow now")
+            }
             Why::FitsNoGroup { group, misfit } => write!(f, "fits on no new node; closest is {group}: {misfit}"),
             Why::NoCapacity { nodes } => write!(f, "{nodes} nodes report no cpu or no memory, so there is no share"),
             Why::UpcomingOfUnknownSize { upcoming } => {

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::backoff::{Backoffs, Cause, Key};
+use crate::balance::Shape;
 use crate::expander::Context;
 use crate::guard;
-use crate::limits::Present;
+use crate::limits::{self, Bound, Present};
 use crate::machines::{Machines, machines};
 use crate::membership::Membership;
 use crate::memory::GroupMemory;
@@ -22,7 +23,7 @@ use crate::pricing::Offering;
 use crate::quantity::Resources;
 use crate::round::Round;
 use crate::scheduling::{NewNode, Placement, Setup, Standing, Supply, TemplateId};
-use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Node, NodeView, SharedSpec, Template};
+use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Labels, Node, NodeView, SharedSpec, Template};
 use options::choose;
 use template::{NewMachine, new_machine};
 
@@ -42,10 +43,14 @@ struct Open<'p> {
     max: u32,
     /// How many nodes more the limits allow, 0 when the group may not grow.
     room: u32,
+    /// The limit that allows no more; None when something else holds the group.
+    bound: Option<Bound>,
+    /// The labels of a new node, without those by which the group is told apart.
+    labels: Labels,
 }
 
-/// The groups that may be enlarged, by position.
-struct Candidates<'c>(&'c [Open<'c>]);
+/// The groups that may be enlarged, by position, and what counts against the limits of the cluster.
+struct Candidates<'c>(&'c [Open<'c>], &'c limits::Limits, &'c Present);
 
 impl<'c> Candidates<'c> {
     fn len(&self) -> usize {
@@ -65,9 +70,16 @@ impl<'c> Candidates<'c> {
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    /// What a new node is like, and what is free on it.
-    fn shape(&self, at: usize) -> Option<(&'c Template, &'c Resources)> {
-        self.0.get(at).map(|open| (&open.machine.template, &open.free))
+    /// What a new node is like.
+    fn new_node(&self, at: usize) -> Option<&'c Template> {
+        self.0.get(at).map(|open| &open.machine.template)
+    }
+
+    /// What makes groups similar or not.
+    fn shape(&self, at: usize) -> Option<Shape<'c>> {
+        let Open { machine, free, labels, .. } = self.0.get(at)?;
+        let Template { capacity, allocatable, .. } = &machine.template;
+        Some(Shape { capacity, allocatable, free, labels })
     }
 
     fn size(&self, at: usize) -> u32 {
@@ -76,6 +88,14 @@ impl<'c> Candidates<'c> {
 
     fn room(&self, at: usize) -> u32 {
         self.0.get(at).map_or(0, |open| open.room)
+    }
+
+    /// How many nodes these groups may get together.
+    fn family_room(&self, family: &[usize]) -> u32 {
+        let members = || family.iter().filter_map(|at| self.0.get(*at));
+        let each = members().fold(Resources::default(), |most, open| most.max_each(&open.machine.template.capacity));
+        let rooms = members().fold(0, |sum: u32, open| sum.saturating_add(open.room));
+        self.1.room(0, rooms, &each, self.2).nodes
     }
 
     /// A group that grows as a whole or not at all shares with nobody.
@@ -196,8 +216,10 @@ fn look<'p>(
         round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
         room = 0;
     }
-    let max = limits.max;
-    (report, Some(Open { at, group, settings, machine, free, machines, size, planned: size, max, room }))
+    let own = |key: &str| group.select.labels.get(key).is_some();
+    let labels = machine.template.labels.iter().filter(|(key, _)| !own(key)).collect();
+    let (max, planned, bound) = (limits.max, size, None);
+    (report, Some(Open { at, group, settings, machine, free, machines, size, planned, max, room, bound, labels }))
 }
 
 /// Machines that did not come in time make their group back off; one that came ends that.
@@ -242,7 +264,10 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
     let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
     while !left.is_empty() {
         cut_rooms(open, round, &present);
-        let Some(choice) = choose(&mut placement, &Candidates(open), &left, policy, &context) else { break };
+        let Some(choice) = choose(&mut placement, &Candidates(open, &policy.limits, &present), &left, policy, &context)
+        else {
+            break;
+        };
         let mut bought = 0;
         for (at, count) in &choice.nodes {
             let Some(open) = open.get_mut(*at) else { continue };
@@ -266,9 +291,10 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
         });
         left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
     }
+    cut_rooms(open, round, &present);
     act(round, open);
     for (class, count) in left {
-        refuse(round, &placement, open, waiting, class, count);
+        refuse(round, &mut placement, open, waiting, class, count);
     }
 }
 
@@ -312,9 +338,10 @@ fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
 fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Present) {
     for open in open.iter_mut().filter(|open| open.room > 0) {
         let limits = &round.policy.pending.limits;
-        let room = limits.room(open.planned, open.max, &open.machine.template.capacity, present).nodes;
-        let whole = !open.settings.all_or_nothing || open.planned.saturating_add(room) >= open.max;
-        open.room = if whole { room } else { 0 };
+        let room = limits.room(open.planned, open.max, &open.machine.template.capacity, present);
+        let whole = !open.settings.all_or_nothing || open.planned.saturating_add(room.nodes) >= open.max;
+        open.room = if whole { room.nodes } else { 0 };
+        open.bound = Some(room.bound);
     }
 }
 
@@ -335,7 +362,7 @@ fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
 
 fn refuse(
     round: &mut Round<'_>,
-    placement: &Placement,
+    placement: &mut Placement,
     open: &[Open<'_>],
     waiting: &[ClassView<'_>],
     class: ClassId,
@@ -346,9 +373,9 @@ fn refuse(
     let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
     for (at, candidate) in open.iter().enumerate() {
         match placement.fits_new(class, TemplateId(u32::try_from(at).unwrap_or(u32::MAX))) {
-            Ok(()) if candidate.room == 0 || candidate.planned >= candidate.max => {
-                let group = Arc::clone(&candidate.group.name);
-                round.refuse(Subject::Pods { first, count }, Why::GroupCannotGrow { group });
+            Ok(()) if candidate.room == 0 => {
+                let (group, bound) = (Arc::clone(&candidate.group.name), candidate.bound.clone());
+                round.refuse(Subject::Pods { first, count }, Why::GroupCannotGrow { group, bound });
                 return;
             }
             Ok(()) => {}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Candidates;
-use crate::balance::{Member, Part, Shape, partners, share_out};
+use crate::balance::{Member, Part, partners, share_out};
 use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
@@ -37,7 +37,7 @@ pub(super) fn choose(
     let mut families: Vec<(Family, Candidate)> = Vec::new();
     for family in families_of(placement, candidates, pods, policy) {
         let mark = placement.mark();
-        let estimate = estimate(placement, &offers(candidates, &family), pods, None);
+        let estimate = estimate(placement, &offers(candidates, &family), pods, Some(candidates.family_room(&family)));
         placement.rollback(mark);
         if let Some(candidate) = candidate(placement, candidates, &family, &estimate, policy) {
             families.push((family, candidate));
@@ -46,39 +46,31 @@ pub(super) fn choose(
     let options: Vec<Candidate> = families.iter().map(|(_, candidate)| candidate.clone()).collect();
     let ranking = rank(&options, &policy.expander, context);
     let (family, _) = families.get(ranking.first()?.at)?;
-    let estimate = estimate(placement, &offers(candidates, family), pods, None);
+    let estimate = estimate(placement, &offers(candidates, family), pods, Some(candidates.family_room(family)));
     let nodes = shared_out(placement, candidates, family, &estimate);
     Some(Choice { nodes, estimate, ranking })
 }
 
 /// The families that can take any of the pods, each once.
 fn families_of(
-    placement: &Placement,
+    placement: &mut Placement,
     candidates: &Candidates<'_>,
     pods: &[(ClassId, u32)],
     policy: &PendingPolicy,
 ) -> Vec<Family> {
-    let hosts: Vec<Vec<u32>> = (0..candidates.len())
-        .map(|at| {
-            let template = TemplateId(candidates.template(at));
-            let fits = |(_, (class, _)): &(u32, &(ClassId, u32))| placement.fits_new(*class, template).is_ok();
-            (0..).zip(pods).filter(fits).map(|(index, _)| index).collect()
-        })
-        .collect();
+    let mut hosts: Vec<Vec<u32>> = Vec::with_capacity(candidates.len());
+    for at in 0..candidates.len() {
+        let template = TemplateId(candidates.template(at));
+        let classes = (0..).zip(pods).filter(|(_, (class, _))| placement.fits_new(*class, template).is_ok());
+        hosts.push(classes.map(|(index, _)| index).collect());
+    }
     let open: Vec<usize> = (0..candidates.len())
         .filter(|at| candidates.room(*at) > 0 && hosts.get(*at).is_some_and(|hosts| !hosts.is_empty()))
         .collect();
     let members: Vec<(usize, Member<'_>)> = open
         .iter()
         .filter_map(|at| {
-            let (template, free) = candidates.shape(*at)?;
-            let shape = Shape {
-                capacity: &template.capacity,
-                allocatable: &template.allocatable,
-                free,
-                labels: &template.labels,
-            };
-            let hosts = hosts.get(*at)?;
+            let (shape, hosts) = (candidates.shape(*at)?, hosts.get(*at)?);
             Some((*at, Member { group: Arc::clone(candidates.name(*at)?), shape, hosts }))
         })
         .collect();
@@ -120,7 +112,7 @@ fn candidate(
     if needed == 0 || estimate.placed_count() == 0 {
         return None;
     }
-    let (template, _) = candidates.shape(first)?;
+    let template = candidates.new_node(first)?;
     let group = candidates.group(first)?;
     let mut requested = Totals::default();
     for (class, count) in &estimate.placed {
@@ -146,28 +138,19 @@ fn shared_out(
     estimate: &Estimate,
 ) -> Vec<(usize, u32)> {
     let bought = family.iter().copied().zip(estimate.nodes.iter().copied()).filter(|(_, count)| *count > 0);
-    let bought: Vec<(usize, u32)> = bought.collect();
-    if let [(only, count)] = bought.as_slice() {
-        let minds_zones = estimate.placed.iter().any(|(class, _)| {
-            let spec = placement.spec(*class);
-            !(spec.spread.is_empty() && spec.pod_affinity.is_empty() && spec.pod_anti_affinity.is_empty())
-        });
-        if minds_zones || family.len() == 1 {
-            return vec![(*only, candidates.whole(*only, *count))];
-        }
-        let part = |at: &usize| {
-            let size = candidates.size(*at);
-            Some(Part {
-                group: Arc::clone(candidates.name(*at)?),
-                size,
-                max: size.saturating_add(candidates.room(*at)),
-            })
-        };
-        let parts: Vec<Part> = family.iter().filter_map(part).collect();
-        let shares = share_out(&parts, *count);
-        let at =
-            |group: &str| family.iter().copied().find(|at| candidates.name(*at).is_some_and(|name| **name == *group));
-        return shares.iter().filter_map(|share| Some((at(&share.group)?, share.to - share.from))).collect();
+    let minds_zones = estimate.placed.iter().any(|(class, _)| {
+        let spec = placement.spec(*class);
+        !(spec.spread.is_empty() && spec.pod_affinity.is_empty() && spec.pod_anti_affinity.is_empty())
+    });
+    if minds_zones || family.len() == 1 {
+        return bought.map(|(at, count)| (at, candidates.whole(at, count))).collect();
     }
-    bought
+    let part = |at: &usize| {
+        let size = candidates.size(*at);
+        Some(Part { group: Arc::clone(candidates.name(*at)?), size, max: size.saturating_add(candidates.room(*at)) })
+    };
+    let parts: Vec<Part> = family.iter().filter_map(part).collect();
+    let shares = share_out(&parts, estimate.node_count());
+    let at = |group: &str| family.iter().copied().find(|at| candidates.name(*at).is_some_and(|name| **name == *group));
+    shares.iter().filter_map(|share| Some((at(&share.group)?, share.to - share.from))).collect()
 }

@@ -1,0 +1,175 @@
+//! Pods that wait grow the right groups, text in and text out.
+
+use expect_test::{Expect, expect};
+use headroom_core::fixture::Fixture;
+
+fn check(fixture: &str, expected: Expect) {
+    match Fixture::read(fixture) {
+        Ok(fixture) => expected.assert_eq(&fixture.to_string()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn the_cheaper_group_grows() {
+    check(
+        "group small pending min=0 max=20 price=0.095 template=2/8Gi target=0
+         group large pending min=0 max=20 price=0.38 template=8/32Gi target=0
+         pod p{1..10} cpu=500m memory=1Gi
+         round",
+        expect![[r#"
+            small 0 -> 3, wants +3
+            large 0, wants +0
+              small: resize 0 -> 3 because 10 pods wait, default/p1 among them; best by price 2.482, next best large with price 13.9817
+              option: small +3: price 2.482 = 1.8675 * ($0.285 + $0.0166) / ($0.2103 + $0.0166): 3 x $0.095 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.75
+              option: large +1: price 13.9817 = 8 * ($0.38 + $0.0166) / ($0.2103 + $0.0166): 1 x $0.38 (config) with 8 cpu, preferred 1 cpu, unfitness 8; waste 1.0625
+        "#]],
+    );
+}
+
+#[test]
+fn present_nodes_and_machines_on_their_way_come_first() {
+    check(
+        "group web pending min=0 max=20 target=2 boot=10m
+         node n1 in=web cpu=2 memory=8Gi
+         pod a on=n1 cpu=1 memory=1Gi running
+         pod p{1..4} cpu=1 memory=1Gi
+         round
+         round
+         after 11m
+         round",
+        expect![[r#"
+            web 2 -> 3, wants +1, 1 in service, 1 upcoming
+              web: resize 2 -> 3 because pod default/p1 waits
+              option: web +1: waste 1.375
+
+            web 3, wants +0, 1 in service, 2 upcoming
+
+            web 3, wants +0, 1 in service, 2 never came
+              not: group web: 2 machines that were asked for did not come within 10m; the cloud's target is 3 already
+              not: group web: left alone until 2026-01-01T00:16:00Z: machines never came
+              not: pod default/p1 and 2 like it: would fit on a new node of web, which may not grow now
+        "#]],
+    );
+}
+
+#[test]
+fn a_machine_that_never_came_makes_its_group_back_off_and_the_next_best_is_taken() {
+    check(
+        "group cheap pending min=0 max=20 price=0.05 template=2/8Gi target=0 boot=5m
+         group dear pending min=0 max=20 price=0.5 template=2/8Gi target=0 boot=5m
+         pod p cpu=1 memory=1Gi
+         round
+         after 5m
+         round
+         after 5m
+         round",
+        expect![[r#"
+            cheap 0 -> 1, wants +1
+            dear 0, wants +0
+              cheap: resize 0 -> 1 because pod default/p waits
+              option: cheap +1: price 2.4568 = 2 * ($0.05 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.375
+
+            cheap 1, wants +0, 1 upcoming
+            dear 0, wants +0
+
+            cheap 1, wants +0, 1 never came
+            dear 0 -> 1, wants +1
+              dear: resize 0 -> 1 because pod default/p waits
+              option: dear +1: price 19.0598 = 2 * ($0.50 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.50 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.375
+              not: group cheap: 1 machines that were asked for did not come within 5m; the cloud's target is 1 already
+              not: group cheap: left alone until 2026-01-01T00:15:00Z: machines never came
+        "#]],
+    );
+}
+
+#[test]
+fn selectors_taints_and_sizes_are_said_when_no_group_fits() {
+    check(
+        "group gpu pending min=0 max=4 template=8/32Gi ext=nvidia.com/gpu:1 taint=gpu:NoSchedule target=0
+         group web pending min=0 max=4 template=2/8Gi target=0
+         pod big cpu=4 memory=1Gi
+         pod zone select=zone=b cpu=1 memory=1Gi
+         round",
+        expect![[r#"
+            gpu 0, wants +0
+            web 0, wants +0
+              not: pod default/zone: fits on no new node; closest is web: wants a node with zone=b, not one without zone
+              not: pod default/big: fits on no new node; closest is web: needs 4 cpu, at most 2 free
+        "#]],
+    );
+}
+
+#[test]
+fn similar_groups_share_and_limits_cut() {
+    check(
+        "policy nodes=9
+         group a pending min=0 max=20 template=2/8Gi label=topology.kubernetes.io/zone=a target=2
+         group b pending min=0 max=20 template=2/8Gi label=topology.kubernetes.io/zone=b target=0
+         group c pending min=0 max=3 template=2/8Gi label=topology.kubernetes.io/zone=c target=0
+         pod p{1..20} cpu=1 memory=1Gi
+         round",
+        expect![[r#"
+            a 2 -> 3, wants +1, 2 upcoming
+            b 0 -> 3, wants +3
+            c 0 -> 3, wants +3
+              a: resize 2 -> 3 because 14 pods wait, default/p1 among them
+              b: resize 0 -> 3 because 14 pods wait, default/p1 among them
+              c: resize 0 -> 3 because 14 pods wait, default/p1 among them
+              option: b +7: waste 0.75
+              not: pod default/p1 and 1 like it: would fit on a new node of a, which gets no more: the cluster may have 9 and has 9
+        "#]],
+    );
+}
+
+#[test]
+fn all_or_nothing_groups_grow_to_their_maximum() {
+    check(
+        "group slice pending allOrNothing min=0 max=4 template=2/8Gi target=0
+         pod p{1..3} cpu=2 memory=1Gi
+         round",
+        expect![[r#"
+            slice 0 -> 4, wants +4
+              slice: resize 0 -> 4 because 3 pods wait, default/p1 among them
+              option: slice +4: waste 1.1562
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_of_a_utilisation_group_buys_nothing_elsewhere_while_that_group_can_grow() {
+    check(
+        "group own min=0 max=2 slow=0/0 fast=0/0 target=1
+         group other pending min=0 max=9 template=4/8Gi label=pool=own target=0
+         node n1 in=own cpu=1 memory=1000Mi
+         pod p{1..4} for=own cpu=500m memory=1Mi
+         round
+         round",
+        expect![[r#"
+            own 1 -> 2, wants +2, 1 in service, cpu 200% (2 of 1), memory 0.4% (4Mi of 1000Mi)
+            other 0, wants +0
+              own: resize 1 -> 2 because cpu 200% (2 of 1) is above 70%: 1 + 2 nodes needed
+              not: group own: wants 2 more nodes, at most 1 allowed by maximum 2
+              not: pod default/p1 and 1 like it: fits on no new node; closest is other: wants a node with pool=own, not other
+
+            own 2, wants +1, 1 in service, 1 upcoming, cpu 100% (2 of 2), memory 0.2% (4Mi of 1.95Gi)
+            other 0, wants +0
+              not: group own: wants +1 nodes, cooling down until 2026-01-01T00:10:00Z
+              not: pod default/p1 and 1 like it: fits on no new node; closest is other: wants a node with pool=own, not other
+        "#]],
+    );
+}
+
+#[test]
+fn pods_of_low_priority_and_gated_ones_buy_nothing() {
+    check(
+        "policy cutoff=1
+         group web pending min=0 max=9 template=4/8Gi target=0
+         pod low cpu=1 memory=1Mi
+         pod gated cpu=1 memory=1Mi gated
+         round",
+        expect![[r#"
+            web 0, wants +0
+        "#]],
+    );
+}
