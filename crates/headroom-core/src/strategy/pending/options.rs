@@ -95,7 +95,8 @@ fn families_of(
 }
 
 fn offers(candidates: &Candidates<'_>, family: &[usize]) -> Vec<Offer> {
-    let offer = |at: &usize| Offer { template: TemplateId(candidates.template(*at)), limit: candidates.room(*at) };
+    let offer =
+        |at: &usize| Offer { template: TemplateId(candidates.template(*at)), limit: candidates.room(*at), cost: 1 };
     family.iter().map(offer).collect()
 }
 
