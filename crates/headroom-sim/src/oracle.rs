@@ -54,7 +54,9 @@ fn judge_removal(world: &World, group: &Group, node: &Arc<str>) -> Result<(), St
         return Ok(());
     }
     let Some(marked) = marked else { return Err(format!("Headroom did not mark it, and it has {pods} pods")) };
-    let Strategy::Utilization(settings) = &group.strategy;
+    let Strategy::Utilization(settings) = &group.strategy else {
+        return Err(format!("groups with the strategy {} lose no node", group.strategy.name()));
+    };
     let marked_for = world.now().duration_since(marked);
     // Marks hold whole seconds, so that up to one second of the time since then may be missing.
     let grace = if pods == 0 { settings.soft_grace } else { settings.hard_grace };

@@ -60,7 +60,7 @@ fn the_checked_in_reference_is_current() {
 fn what_is_left_out_has_its_default() {
     let config = config::parse("", MINIMAL).unwrap();
     let select = Selection { labels: [("pool", "web")].into_iter().collect(), capacity: None };
-    assert_eq!(config.policy, Policy { dry_run: true, groups: vec![Group::new("web", select)] });
+    assert_eq!(config.policy, Policy { dry_run: true, groups: vec![Group::new("web", select)], ..Policy::default() });
     assert_eq!(config.cluster, Cluster::Kubernetes);
     assert_eq!(config.clouds.get("web"), Some(&Cloud::None));
     assert!(config.policy.dry_run, "a real cluster is not touched before someone says so");

@@ -95,7 +95,7 @@ fn read_openb(pods: &str, pod_rows: impl Read, nodes: &str, node_rows: impl Read
         u32::try_from(nodes).unwrap_or(u32::MAX)
     };
     Ok(Scenario {
-        policy: Policy { dry_run: false, groups: sorts.iter().map(|sort| sort.policy(limit(sort))).collect() },
+        policy: Policy { groups: sorts.iter().map(|sort| sort.policy(limit(sort))).collect(), ..Policy::default() },
         start: START,
         // Until the last pod has gone and its node after it.
         duration: SignedDuration::from_secs(i64::from(last)) + SignedDuration::from_hours(1),

@@ -101,7 +101,7 @@ fn strategy() -> Kind<Strategy> {
 }
 
 fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
-    let Strategy::Utilization(utilization) = &draft.group.strategy;
+    let Strategy::Utilization(utilization) = &draft.group.strategy else { return };
     if draft.group.select.capacity.is_some() && utilization.count_pods != CountPods::Placed {
         let message = "a group that is selected by capacity needs `countPods: placed`";
         let hint = "write `strategy: { utilization: { countPods: placed } }`, or select by label alone";

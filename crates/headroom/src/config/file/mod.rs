@@ -34,7 +34,8 @@ impl From<File> for Config {
     fn from(file: File) -> Self {
         let File { cluster, interval, dry_run, groups } = file;
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
-        let policy = Policy { dry_run, groups: groups.into_iter().map(|draft| draft.group).collect() };
+        let policy =
+            Policy { dry_run, groups: groups.into_iter().map(|draft| draft.group).collect(), ..Policy::default() };
         Config { policy, cluster, clouds, interval }
     }
 }

@@ -60,10 +60,7 @@ fn same_nodes(first: &Draft, later: &Draft) -> Option<Problem> {
 }
 
 fn both_unconstrained(first: &Draft, later: &Draft) -> Option<Problem> {
-    let counts = |draft: &Draft| {
-        let Strategy::Utilization(utilization) = &draft.group.strategy;
-        utilization.count_pods == CountPods::Unconstrained
-    };
+    let counts = |draft: &Draft| matches!(&draft.group.strategy, Strategy::Utilization(of) if of.count_pods == CountPods::Unconstrained);
     (counts(first) && counts(later)).then(|| {
         let message = "two groups count the pods that ask for no node";
         let hint = "keep `countPods: unconstrained` in one of them";

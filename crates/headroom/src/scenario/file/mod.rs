@@ -103,7 +103,7 @@ impl File {
             daemon_sets: self.daemon_sets.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
             workloads: self.workloads.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
             incidents: self.events.into_iter().filter_map(event::Draft::incident).collect(),
-            policy: Policy { dry_run: false, groups },
+            policy: Policy { groups, ..Policy::default() },
         }
     }
 }

@@ -25,7 +25,10 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
         };
         return Err(NotFound { problem: format!("there is no group {name}"), hint });
     };
-    let Strategy::Utilization(settings) = &group.strategy;
+    let Strategy::Utilization(settings) = &group.strategy else {
+        let hint = "write its refusals with headroom plan".to_owned();
+        return Err(NotFound { problem: format!("{name} is no utilisation group"), hint });
+    };
     let mut found = found(report);
     found.extend(actions_in(round, name));
     let mut text = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));

@@ -59,7 +59,7 @@ fn in_group(round: &Round, pod: &PodView<'_>, group: &Group) -> Vec<String> {
         let (needs, free) = (short.resource.amount(short.needs.into()), short.resource.amount(short.free.into()));
         let resource = &short.resource;
         lines.push(format!("room: it needs {needs} {resource}, at most {free} is free on one node of {name}"));
-        let Strategy::Utilization(settings) = &group.strategy;
+        let Strategy::Utilization(settings) = &group.strategy else { return lines };
         let wants_nothing = round.plan.report.group(name).is_some_and(|report| report.wanted <= 0);
         if wants_nothing && !settings.scale_on_starve {
             lines.push(format!("scaleOnStarve: true for {name}: a node is added for a waiting pod that fits on none"));

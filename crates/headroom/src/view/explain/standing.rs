@@ -108,6 +108,8 @@ pub(super) fn wishes(spec: &PodSpec) -> Option<String> {
 pub(super) fn counts(group: &Group) -> CountPods {
     match &group.strategy {
         Strategy::Utilization(settings) => settings.count_pods,
+        // Those look at the pods that wait, and at what runs on their nodes.
+        Strategy::Pending(_) => CountPods::Placed,
     }
 }
 
