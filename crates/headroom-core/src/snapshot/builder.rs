@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassEntry, CloudGroup, Coverage, Kind, Node, Place, Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot,
+    AttachLimits, Claim, ClassEntry, CloudGroup, Coverage, Kind, Labels, Node, Place, Pod, PodEntry, PodKey, PodKind,
+    SharedSpec, Snapshot, StorageClass, Volume,
 };
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
@@ -29,6 +30,36 @@ pub enum Change {
     Group(Box<CloudGroup>),
     /// The cloud no longer has this group.
     GroupGone(Arc<str>),
+    /// A namespace appeared or changed.
+    Namespace {
+        /// Its name.
+        name: Arc<str>,
+        /// Its labels.
+        labels: Labels,
+    },
+    /// The namespace with this name is gone.
+    NamespaceGone(Arc<str>),
+    /// A persistent volume appeared or changed.
+    Volume(Box<Volume>),
+    /// The persistent volume with this name is gone.
+    VolumeGone(Arc<str>),
+    /// A persistent volume claim appeared or changed.
+    Claim(Box<Claim>),
+    /// A persistent volume claim is gone.
+    ClaimGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Box<str>,
+    },
+    /// A storage class appeared or changed.
+    StorageClass(StorageClass),
+    /// The storage class with this name is gone.
+    StorageClassGone(Arc<str>),
+    /// How many volumes a node can have attached became known or changed.
+    AttachLimits(AttachLimits),
+    /// It is not known any more for the node with this name.
+    AttachLimitsGone(Arc<str>),
     /// How much of a kind is known.
     Coverage(Kind, Coverage),
 }
@@ -68,6 +99,26 @@ impl Builder {
             Change::PodGone { namespace, name } => self.forget_pod(&namespace, &name),
             Change::Group(group) => drop(self.snapshot.groups.insert(Arc::clone(&group.name), *group)),
             Change::GroupGone(name) => drop(self.snapshot.groups.remove(&name)),
+            Change::Namespace { name, labels } => drop(self.snapshot.namespace_labels.insert(name, labels)),
+            Change::NamespaceGone(name) => drop(self.snapshot.namespace_labels.remove(&name)),
+            Change::Volume(volume) => drop(self.snapshot.volumes.insert(Arc::clone(&volume.name), *volume)),
+            Change::VolumeGone(name) => drop(self.snapshot.volumes.remove(&name)),
+            Change::Claim(claim) => {
+                let of_namespace = self.snapshot.claims.entry(Arc::clone(&claim.namespace)).or_default();
+                of_namespace.insert(claim.name.clone(), *claim);
+            }
+            Change::ClaimGone { namespace, name } => {
+                let of_namespace = self.snapshot.claims.get_mut(&namespace);
+                of_namespace.into_iter().for_each(|claims| drop(claims.remove(&name)));
+            }
+            Change::StorageClass(class) => {
+                drop(self.snapshot.storage_classes.insert(Arc::clone(&class.name), class));
+            }
+            Change::StorageClassGone(name) => drop(self.snapshot.storage_classes.remove(&name)),
+            Change::AttachLimits(limits) => {
+                drop(self.snapshot.attach_limits.insert(Arc::clone(&limits.node), limits));
+            }
+            Change::AttachLimitsGone(node) => drop(self.snapshot.attach_limits.remove(&node)),
             Change::Coverage(kind, coverage) => drop(self.snapshot.coverage.insert(kind, coverage)),
         }
     }
@@ -120,7 +171,9 @@ impl Builder {
     }
 
     fn set_pod(&mut self, pod: Pod) {
-        let Pod { name, spec, node, phase, created, deleting, gated } = pod;
+        let Pod { name, spec, node, phase, created, deleting, gated, nominated } = pod;
+        let waits = node.is_none() && !gated && !deleting;
+        self.nominate(&spec.namespace, &name, nominated.filter(|_| waits));
         let class = self.class_index(&spec);
         let namespace = self.snapshot.classes.get(class as usize).map_or(u32::MAX, |class| class.namespace);
         let key = PodKey { namespace, name };
@@ -151,6 +204,7 @@ impl Builder {
 
     fn forget_pod(&mut self, namespace: &str, name: &str) {
         let Some(index) = self.snapshot.pod_index(namespace, name) else { return };
+        self.nominate(namespace, name, None);
         let Some(entry) = self.snapshot.pods.get_index(index).map(|(_, entry)| *entry) else { return };
         self.unplace(entry);
         self.snapshot.pods.swap_remove_index(index);
@@ -159,6 +213,24 @@ impl Builder {
         let PodEntry { place, at, class, .. } = *moved;
         if let Some(slot) = self.list(place, class).and_then(|list| list.get_mut(at as usize)) {
             *slot = to_u32(index);
+        }
+    }
+
+    /// Notes on which node room is being made for a pod.
+    fn nominate(&mut self, namespace: &str, name: &str, node: Option<Box<str>>) {
+        let nominated = &mut self.snapshot.nominated;
+        match (node, nominated.get_mut(namespace)) {
+            (Some(node), Some(pods)) => drop(pods.insert(name.into(), node)),
+            (Some(node), None) => {
+                nominated.insert(namespace.into(), [(Box::from(name), node)].into());
+            }
+            (None, Some(pods)) => {
+                pods.remove(name);
+                if pods.is_empty() {
+                    nominated.remove(namespace);
+                }
+            }
+            (None, None) => {}
         }
     }
 

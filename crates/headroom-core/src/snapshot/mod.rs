@@ -7,6 +7,8 @@ mod builder;
 mod coverage;
 mod labels;
 mod object;
+mod rules;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +24,8 @@ pub use object::{
     CloudGroup, Effect, Expression, Instance, InstanceState, Node, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec,
     Readiness, SharedSpec, Taint, Template, Toleration,
 };
+pub use rules::{HostPort, LabelSelector, PodTerm, Preference, Protocol, Spread};
+pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
 
 use crate::quantity::Totals;
 
@@ -39,7 +43,19 @@ pub struct Snapshot {
     free_classes: Vec<u32>,
     groups: BTreeMap<Arc<str>, CloudGroup>,
     coverage: BTreeMap<Kind, Coverage>,
+    /// By namespace and name, the node on which room is being made for a waiting pod.
+    nominated: BTreeMap<Arc<str>, BTreeMap<Box<str>, Box<str>>>,
+    namespace_labels: BTreeMap<Arc<str>, Labels>,
+    volumes: BTreeMap<Arc<str>, Volume>,
+    /// By namespace and name.
+    claims: BTreeMap<Arc<str>, BTreeMap<Box<str>, Claim>>,
+    storage_classes: BTreeMap<Arc<str>, StorageClass>,
+    attach_limits: BTreeMap<Arc<str>, AttachLimits>,
 }
+
+/// A class of equal pods. A class keeps its id for as long as it has pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub(crate) u32);
 
 /// A node's own values and the sums over its pods. `node` is None while only pods bound to it have been seen, and apart
 /// so that the sums, which change with each pod, lie close together.
@@ -125,6 +141,12 @@ impl<'a> NodeView<'a> {
     pub fn pods(&self) -> Vec<PodView<'a>> {
         self.snapshot.sorted_pods(self.pods)
     }
+
+    /// The class of each of its pods and whether the pod is being deleted, in no meaningful order.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, bool)> {
+        let entry = |index: &u32| self.snapshot.pods.get_index(*index as usize).map(|(_, entry)| entry);
+        self.pods.iter().filter_map(entry).map(|entry| (ClassId(entry.class), entry.deleting))
+    }
 }
 
 /// A pod together with its class.
@@ -134,6 +156,8 @@ pub struct PodView<'a> {
     pub name: &'a str,
     /// What it shares with equal pods, its namespace included.
     pub spec: &'a PodSpec,
+    /// The class of pods that are equal to it.
+    pub class: ClassId,
     /// The node that it is bound to.
     pub node: Option<&'a str>,
     /// How far it has come.
@@ -142,6 +166,8 @@ pub struct PodView<'a> {
     pub deleting: bool,
     /// It has no node and waits for one.
     pub pending: bool,
+    /// The node on which room is being made for it by preemption.
+    pub nominated: Option<&'a str>,
     /// When it was made.
     pub created: Option<Timestamp>,
 }
@@ -156,6 +182,8 @@ impl PodView<'_> {
 /// Equal pods and how many there are. Ended pods are not counted.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassView<'a> {
+    /// Stays the same for as long as there is such a pod.
+    pub id: ClassId,
     /// What they share.
     pub spec: &'a PodSpec,
     /// Bound to a node.
@@ -208,8 +236,23 @@ impl Snapshot {
         self.class_order.values().filter_map(|index| {
             let entry = self.classes.get(*index as usize)?;
             let ClassEntry { spec, bound, aside, pending, .. } = entry;
-            Some(ClassView { spec, bound: *bound, aside: *aside, snapshot: self, pending })
+            Some(ClassView { id: ClassId(*index), spec, bound: *bound, aside: *aside, snapshot: self, pending })
         })
+    }
+
+    /// What the pods of a class share.
+    pub(crate) fn spec(&self, class: ClassId) -> Option<&SharedSpec> {
+        self.classes.get(class.0 as usize).map(|entry| &entry.spec)
+    }
+
+    /// The class of pods with this spec, when there are any.
+    pub(crate) fn class_of(&self, spec: &SharedSpec) -> Option<ClassId> {
+        self.class_index.get(spec).map(|class| ClassId(*class))
+    }
+
+    /// One more than the largest class id in use.
+    pub(crate) fn class_slots(&self) -> usize {
+        self.classes.len()
     }
 
     /// The pod `name` in `namespace`, unless it has ended.
@@ -232,6 +275,42 @@ impl Snapshot {
     /// The group called `name` as its cloud sees it; None when no cloud was asked.
     pub fn group(&self, name: &str) -> Option<&CloudGroup> {
         self.groups.get(name)
+    }
+
+    /// Waiting pods for which room is being made on a node, by namespace and name, with that node's name.
+    pub fn nominated(&self) -> impl Iterator<Item = (PodView<'_>, &str)> {
+        let all = self.nominated.iter().flat_map(|(namespace, pods)| pods.iter().map(move |pod| (namespace, pod)));
+        all.filter_map(|(namespace, (name, node))| Some((self.pod(namespace, name)?, &**node)))
+    }
+
+    /// The labels of the namespace called `name`, when they are known.
+    pub fn namespace(&self, name: &str) -> Option<&Labels> {
+        self.namespace_labels.get(name)
+    }
+
+    /// The claim `name` in `namespace`.
+    pub fn claim(&self, namespace: &str, name: &str) -> Option<&Claim> {
+        self.claims.get(namespace)?.get(name)
+    }
+
+    /// The persistent volume called `name`.
+    pub fn volume(&self, name: &str) -> Option<&Volume> {
+        self.volumes.get(name)
+    }
+
+    /// The persistent volumes by name.
+    pub fn volumes(&self) -> impl Iterator<Item = &Volume> {
+        self.volumes.values()
+    }
+
+    /// The storage class called `name`.
+    pub fn storage_class(&self, name: &str) -> Option<&StorageClass> {
+        self.storage_classes.get(name)
+    }
+
+    /// How many volumes of each driver the node called `node` can have attached; empty when nothing is known.
+    pub fn attach_limits(&self, node: &str) -> &[(Arc<str>, u32)] {
+        self.attach_limits.get(node).map_or(&[], |known| &known.limits)
     }
 
     /// How much is known of a kind. A new snapshot has complete nodes and pods and nothing else.
@@ -260,10 +339,16 @@ impl Snapshot {
         Some(PodView {
             name: &key.name,
             spec: &class.spec,
+            class: ClassId(entry.class),
             node,
             phase: entry.phase,
             deleting: entry.deleting,
             pending: entry.place == Place::Pending,
+            nominated: self
+                .nominated
+                .get(&class.spec.namespace)
+                .and_then(|pods| pods.get(&key.name))
+                .map(|node| &**node),
             created: entry.created,
         })
     }

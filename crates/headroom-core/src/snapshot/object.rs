@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
-use super::Labels;
+use super::{HostPort, Labels, PodTerm, Preference, Spread};
 use crate::quantity::Resources;
 
 /// What a taint does to pods that do not tolerate it.
@@ -213,9 +213,30 @@ pub struct PodSpec {
     /// Whether `spec.affinity` has any of its three parts, preferred ones included.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_affinity: bool,
+    /// Preferred node affinity: breaks ties and never keeps a pod away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preferred_node_affinity: Vec<Preference>,
     /// `spec.tolerations`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,
+    /// Required affinity to other pods: all of the terms must hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pod_affinity: Vec<PodTerm>,
+    /// Required anti-affinity to other pods: none of the terms may hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pod_anti_affinity: Vec<PodTerm>,
+    /// Topology spread constraints that keep a pod waiting (`DoNotSchedule`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<Spread>,
+    /// Ports of the node that the containers take, those of sidecars included.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_ports: Vec<HostPort>,
+    /// Names of the persistent volume claims that it mounts, those made for its ephemeral volumes included.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Box<str>>,
+    /// Names of its resource claims (dynamic resource allocation).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resource_claims: Vec<Box<str>>,
     /// Higher goes first.
     pub priority: i32,
     /// Who keeps it.
@@ -312,6 +333,9 @@ pub struct Pod {
     /// It has scheduling gates: the scheduler does not look at it yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gated: bool,
+    /// The node on which the scheduler makes room for it by preemption (`status.nominatedNodeName`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominated: Option<Box<str>>,
 }
 
 impl Pod {

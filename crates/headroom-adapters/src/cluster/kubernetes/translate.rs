@@ -113,6 +113,7 @@ pub fn pod(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<Pod
         priority: spec.priority.unwrap_or(0),
         kind: pod_kind(metadata),
         controller: controller(metadata),
+        ..PodSpec::default()
     };
     let value = Pod {
         name: Box::from(name(metadata)?),
@@ -122,6 +123,7 @@ pub fn pod(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<Pod
         created: timestamp(metadata.creation_timestamp.as_ref(), "creationTimestamp", &mut warnings),
         deleting: metadata.deletion_timestamp.is_some(),
         gated: !spec.scheduling_gates.is_empty(),
+        ..Pod::default()
     };
     Ok(Translated { value, warnings })
 }

@@ -1,0 +1,62 @@
+//! Can this pod run on that node? The filters of kube-scheduler, one file each, as a library of values.
+//!
+//! A *static* constraint depends on what equal pods share and on what many nodes share: labels, taints, being cordoned.
+//! They are a list of functions; each answers Ok or a [`Misfit`], once for a class of pods and a shape of nodes.
+//! A *dynamic* constraint depends on the pods that are placed already: resources, host ports, attach limits, spread,
+//! affinity and anti-affinity. [`Placement`] keeps what they need up to date while pods are placed.
+//!
+//! Preferences never keep a pod away; they decide between nodes that would all do.
+
+mod attach_limits;
+mod devices;
+mod host;
+mod host_ports;
+mod misfit;
+mod node_affinity;
+mod placement;
+mod pod_affinity;
+mod preference;
+mod resources;
+mod selector;
+mod spread;
+mod taints;
+mod volumes;
+
+pub use host::{HOSTNAME, Host};
+pub use misfit::Misfit;
+pub use placement::{
+    Filled, Mark, NewNode, NewNodes, NodeId, Offer, Placement, Setup, Standing, Supply, TemplateId, Unplaced,
+};
+
+use volumes::Volumes;
+
+use crate::snapshot::{PodSpec, Snapshot};
+
+/// What a class of pods asks of a node, looked up.
+#[derive(Clone, Copy, Debug)]
+struct Demand<'a> {
+    spec: &'a PodSpec,
+    volumes: &'a Volumes,
+}
+
+/// A constraint that only looks at what equal pods share and at what many nodes share.
+type StaticConstraint = fn(&Demand<'_>, &Host<'_>) -> Result<(), Misfit>;
+
+/// Every static constraint. First what no node can change, then in the order in which kube-scheduler asks.
+const STATIC: [StaticConstraint; 6] = [
+    devices::check,
+    volumes::check_claims,
+    taints::check_unschedulable,
+    taints::check,
+    node_affinity::check,
+    volumes::check,
+];
+
+fn check_static(demand: &Demand<'_>, host: &Host<'_>) -> Result<(), Misfit> {
+    STATIC.iter().try_for_each(|constraint| constraint(demand, host))
+}
+
+/// Whether pods with this spec could run on such a node if it were empty and large enough.
+pub fn allows(snapshot: &Snapshot, spec: &PodSpec, host: &Host<'_>) -> Result<(), Misfit> {
+    check_static(&Demand { spec, volumes: &Volumes::of(snapshot, spec) }, host)
+}

@@ -1,0 +1,249 @@
+//! Makes a placement from a snapshot.
+//!
+//! Free resources come from the sums that the snapshot keeps. Pods are only walked over when some class of them is
+//! bound by rules, or holds its place for nobody.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::class::{Class, Row};
+use super::counter::recount;
+use super::node::Node;
+use super::read::{Read, read};
+use super::shape::{Shapes, Tier};
+use super::table::Table;
+use super::{NONE, Placement, TemplateId, rules};
+use crate::quantity::Totals;
+use crate::scheduling::{HOSTNAME, Host};
+use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
+
+/// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
+const PROTOTYPE_HOSTS: u32 = 1 << 31;
+
+/// What a placement is made from besides the snapshot.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// Machines that may be bought or are on their way.
+    pub templates: &'a [NewNode<'a>],
+    /// Pods that are not in the snapshot, to be placed all the same.
+    pub extra: &'a [SharedSpec],
+    /// Bound pods with a lower priority hold nothing: any pod takes their place.
+    pub expendable_below: Option<i32>,
+    /// How each node counts.
+    pub standing: &'a dyn Fn(&ClusterNode) -> Standing,
+}
+
+impl Default for Setup<'_> {
+    /// The nodes as they are, and nothing else.
+    fn default() -> Self {
+        Setup { templates: &[], extra: &[], expendable_below: None, standing: &|_| Standing::Present }
+    }
+}
+
+/// A machine that does not exist yet, or is not usable yet.
+#[derive(Clone, Copy, Debug)]
+pub struct NewNode<'a> {
+    /// What its node will be like.
+    pub template: &'a Template,
+    /// Pods of DaemonSets that will run on it.
+    pub daemon_sets: &'a [SharedSpec],
+    /// How many volumes of a CSI driver it can have attached; a driver that is not named has no limit.
+    pub attach_limits: &'a [(Arc<str>, u32)],
+}
+
+/// How a node of the snapshot counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// As it is.
+    Present,
+    /// As the template says, less the pods that are bound to it: it has registered and is not usable yet.
+    Upcoming(TemplateId),
+    /// Not at all.
+    Absent,
+}
+
+impl Placement {
+    /// The cluster as it is, with the pods that are bound and those for which room is being made.
+    pub fn new(snapshot: &Snapshot, setup: &Setup<'_>) -> Self {
+        let daemon_sets = setup.templates.iter().flat_map(|new| new.daemon_sets);
+        let Read { mut classes, statics, columns, labels, mut extra } =
+            read(snapshot, setup.extra.iter().chain(daemon_sets));
+        let daemon_sets = extra.split_off(setup.extra.len().min(extra.len()));
+        let shapes = Shapes::new(labels, columns.count());
+        let book = rules::write(snapshot, &mut classes, &statics, &shapes);
+        let mut placement = Placement {
+            columns,
+            nominated: Table::with_len(classes.len() as usize),
+            classes,
+            extra,
+            statics,
+            shapes,
+            nodes: Table::default(),
+            prototypes: Table::default(),
+            by_name: FxHashMap::default(),
+            counters: book.counters,
+            counted: book.counted,
+            ports: book.ports,
+            drivers: book.drivers,
+            namespaces_known: snapshot.coverage(Kind::Namespaces) == Coverage::Complete,
+            expendable_below: setup.expendable_below,
+            journal: Vec::new(),
+        };
+        placement.add_nodes(snapshot, setup);
+        placement.add_prototypes(setup.templates);
+        placement.learn_shapes();
+        placement.learn_nodes();
+        placement.add_pods(snapshot);
+        placement.add_daemon_sets(setup.templates, &daemon_sets);
+        placement.add_nominated(snapshot);
+        placement.journal.clear();
+        placement
+    }
+
+    fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) {
+        let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
+        for view in snapshot.nodes() {
+            let node = view.node;
+            let mut entry = match (setup.standing)(node) {
+                Standing::Absent => continue,
+                Standing::Present => self.present(&view),
+                Standing::Upcoming(template) => match setup.templates.get(template.0 as usize) {
+                    Some(new) => self.upcoming(&view, template, new),
+                    None => continue,
+                },
+            };
+            let id = self.nodes.len();
+            entry.name = Arc::clone(&node.name);
+            entry.limits = self.limits(snapshot.attach_limits(&node.name));
+            if let Some(hostname) = node.labels.get(HOSTNAME) {
+                let same = *hostname == *node.name;
+                entry.hostname = Some(if same { Arc::clone(&node.name) } else { Arc::from(hostname) });
+                // Two nodes with the same hostname label are one domain.
+                entry.host = *hosts.entry(hostname).or_insert(id);
+            }
+            self.by_name.insert(Arc::clone(&node.name), id);
+            let shape = self.shapes.at_mut(entry.shape);
+            shape.copies += 1;
+            shape.hosts += u32::from(entry.host == id);
+            self.append(entry);
+        }
+    }
+
+    fn present(&mut self, view: &NodeView<'_>) -> Node {
+        Node {
+            shape: self.shapes.of(Tier::Present, &Host::of(view.node)),
+            copies: 1,
+            closed: false,
+            free: self.columns.row_left(&view.node.allocatable, &view.sums.used).collect(),
+            daemon_sets: self.columns.row_of_totals(&view.sums.daemon_sets).collect(),
+            ..Node::default()
+        }
+    }
+
+    /// DaemonSet pods that are not there yet have their place kept.
+    fn upcoming(&mut self, view: &NodeView<'_>, template: TemplateId, new: &NewNode<'_>) -> Node {
+        let labels: Labels = new.template.labels.iter().chain(view.node.labels.iter()).collect();
+        let host = Host { labels: &labels, ..Host::new(new.template) };
+        let expected = requests(new.daemon_sets);
+        let there = || self.columns.row_of_totals(&view.sums.daemon_sets);
+        let kept = self.columns.row_of_totals(&expected).zip(there());
+        let kept: Row = kept.map(|(expected, there)| expected.max(there)).collect();
+        let free = self.columns.row_left(&new.template.allocatable, &view.sums.used).zip(kept.iter().zip(there()));
+        Node {
+            copies: 1,
+            closed: false,
+            template: template.0,
+            free: free.map(|(free, (kept, there))| free.saturating_sub(kept.saturating_sub(there))).collect(),
+            daemon_sets: kept,
+            shape: self.shapes.of(Tier::Upcoming, &host),
+            ..Node::default()
+        }
+    }
+
+    fn add_prototypes(&mut self, templates: &[NewNode<'_>]) {
+        for (number, new) in (0..).zip(templates) {
+            let prototype = Node {
+                shape: self.shapes.of(Tier::New, &Host::new(new.template)),
+                hostname: Some(Arc::from("")),
+                host: PROTOTYPE_HOSTS | number,
+                closed: false,
+                template: number,
+                free: self.columns.row(&new.template.allocatable).collect(),
+                daemon_sets: self.columns.row_of_totals(&requests(new.daemon_sets)).collect(),
+                limits: self.limits(new.attach_limits),
+                ..Node::default()
+            };
+            self.prototypes.push(prototype);
+        }
+    }
+
+    /// Counts the pods that are bound, as far as rules look at them, and forgets those that hold nothing.
+    fn add_pods(&mut self, snapshot: &Snapshot) {
+        let least = self.expendable_below;
+        let holds_nothing = |class: &Class| least.is_some_and(|least| class.spec.priority < least);
+        if !self.classes.iter().any(|class| class.rules.is_some() || holds_nothing(class)) {
+            return;
+        }
+        for view in snapshot.nodes() {
+            let Some(id) = self.by_name.get(&view.node.name).copied() else { continue };
+            for (pod, deleting) in view.classes() {
+                let class = self.classes.at(pod.0);
+                let node = self.nodes.at_mut(id);
+                if holds_nothing(class) {
+                    node.use_resources(class, -1);
+                } else if let Some(rules) = &class.rules {
+                    node.occupy(rules, 1);
+                    if !deleting {
+                        node.list(pod.0, 1);
+                    }
+                    recount(&mut self.counters, &self.shapes, id, node, rules, 1, deleting);
+                }
+            }
+            let node = self.nodes.at(id);
+            self.shapes.at_mut(node.shape).rooms.set(node.slot, &node.free);
+        }
+    }
+
+    /// Puts the pods of DaemonSets on the prototypes, whose nodes will have them.
+    fn add_daemon_sets(&mut self, templates: &[NewNode<'_>], classes: &[u32]) {
+        let mut classes = classes.iter();
+        for (number, new) in (0..).zip(templates) {
+            for id in classes.by_ref().take(new.daemon_sets.len()) {
+                let class = self.classes.at(*id);
+                let node = self.prototypes.at_mut(number);
+                node.take(*id, class, 1, false);
+                if let Some(rules) = &class.rules {
+                    recount(&mut self.counters, &self.shapes, NONE, node, rules, 1, false);
+                }
+            }
+        }
+    }
+
+    /// Puts waiting pods on the nodes on which room is being made for them, and takes away what makes room there.
+    fn add_nominated(&mut self, snapshot: &Snapshot) {
+        let mut cleared = BTreeSet::new();
+        for (pod, name) in snapshot.nominated() {
+            let (Some(id), Some(view)) = (self.by_name.get(name).copied(), snapshot.node(name)) else { continue };
+            if cleared.insert(id) {
+                let going = view.classes().filter(|(class, deleting)| *deleting && !self.is_expendable(*class));
+                let going: Vec<u32> = going.map(|(class, _)| class.0).collect();
+                going.into_iter().for_each(|class| self.change(class, id, -1, true));
+            }
+            self.change(pod.class.0, id, 1, false);
+            *self.nominated.at_mut(pod.class.0) += 1;
+        }
+    }
+
+    fn limits(&self, known: &[(Arc<str>, u32)]) -> Vec<(u32, u32)> {
+        let number = |name: &Arc<str>| (0..).zip(self.drivers.iter()).find(|(_, driver)| *driver == name);
+        known.iter().filter_map(|(driver, limit)| Some((number(driver)?.0, *limit))).collect()
+    }
+}
+
+fn requests(specs: &[SharedSpec]) -> Totals {
+    let mut sum = Totals::default();
+    specs.iter().for_each(|spec| sum += &spec.requests);
+    sum
+}

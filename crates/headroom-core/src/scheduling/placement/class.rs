@@ -1,0 +1,96 @@
+//! Classes of equal pods, looked up once: what they need, which rules bind them, which counters they move.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::scheduling::{Demand, Volumes};
+use crate::snapshot::SharedSpec;
+
+/// Amounts of each resource, one column each.
+pub(in crate::scheduling) type Row = SmallVec<[i64; 6]>;
+
+/// A class of equal pods.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Class {
+    /// What the pods share.
+    pub(in crate::scheduling) spec: SharedSpec,
+    /// What one of them needs.
+    pub(in crate::scheduling) need: Row,
+    /// Its place in the order of contents.
+    pub(super) rank: u32,
+    /// Its static side.
+    pub(in crate::scheduling) statics: u32,
+    /// What binds it to the pods around it; None for most.
+    pub(in crate::scheduling) rules: Option<Arc<Rules>>,
+}
+
+/// The static side of classes that no static constraint tells apart.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Statics {
+    /// One of the classes.
+    pub(super) spec: SharedSpec,
+    /// What their claims ask for.
+    pub(in crate::scheduling) volumes: Arc<Volumes>,
+    /// They ask for nodes by name, so that shapes do not tell.
+    pub(in crate::scheduling) by_node: bool,
+    /// Shapes that have been looked at so far.
+    pub(super) seen: u32,
+    /// Those of them that fit, best first. With `by_node`, all.
+    pub(super) fits: Arc<Vec<u32>>,
+}
+
+impl Statics {
+    pub(in crate::scheduling) fn demand(&self) -> Demand<'_> {
+        Demand { spec: &self.spec, volumes: &self.volumes }
+    }
+}
+
+/// What binds a class to the pods around it. Counters are given by number.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Rules {
+    /// Host ports, by number.
+    pub(in crate::scheduling) ports: SmallVec<[u32; 2]>,
+    /// Driver and volume, by number.
+    pub(in crate::scheduling) attach: SmallVec<[(u32, u32); 1]>,
+    /// Topology spread, in the order of the spec.
+    pub(in crate::scheduling) spread: SmallVec<[SpreadRule; 2]>,
+    /// Required affinity, one counter for each term in the order of the spec; each counts the pods that meet all terms.
+    pub(in crate::scheduling) affinity: SmallVec<[u32; 1]>,
+    /// The pods of the class meet all of its own affinity terms: the first one may go anywhere.
+    pub(in crate::scheduling) meets_own_affinity: bool,
+    /// Required anti-affinity, in the order of the spec, then claims that one pod at a time may use.
+    pub(in crate::scheduling) anti: SmallVec<[AntiRule; 1]>,
+    /// Counters of pods whose anti-affinity is against this class.
+    pub(in crate::scheduling) shunned_by: SmallVec<[u32; 1]>,
+    /// Counters that a pod of this class adds one to.
+    pub(in crate::scheduling) adds: SmallVec<[u32; 2]>,
+}
+
+impl Rules {
+    /// Whether a counter decides about pods of the class.
+    pub(super) fn asks(&self, counter: u32) -> bool {
+        self.spread.iter().any(|rule| rule.counter == counter)
+            || self.anti.iter().any(|rule| rule.counter == counter)
+            || self.affinity.contains(&counter)
+            || self.shunned_by.contains(&counter)
+    }
+}
+
+/// One topology spread constraint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::scheduling) struct SpreadRule {
+    pub(in crate::scheduling) counter: u32,
+    pub(in crate::scheduling) max_skew: u32,
+    pub(in crate::scheduling) min_domains: u32,
+    /// The pods of the class count themselves.
+    pub(in crate::scheduling) counts_own: bool,
+}
+
+/// One term of anti-affinity.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::scheduling) struct AntiRule {
+    pub(in crate::scheduling) counter: u32,
+    /// The pods of the class are against each other.
+    pub(in crate::scheduling) against_own: bool,
+}

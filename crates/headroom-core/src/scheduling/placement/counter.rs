@@ -1,0 +1,194 @@
+//! Pods counted by domain, kept up to date while pods are placed.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::NONE;
+use super::class::Rules;
+use super::node::Node;
+use super::shape::{Key, Shape, Shapes};
+use super::table::Table;
+use crate::scheduling::node_affinity;
+use crate::scheduling::taints::untolerated;
+use crate::scheduling::{Demand, Host, Volumes};
+use crate::snapshot::{PodSpec, SharedSpec};
+
+/// How many pods of one selection there are in each domain of one key.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Counter {
+    /// What the domains are.
+    pub(in crate::scheduling) key: Key,
+    /// Pods by domain, without zeros.
+    counts: FxHashMap<u32, u32>,
+    /// For spread over hosts: how many hosts have so many pods. Those that have none are not in it.
+    hosts_by_count: BTreeMap<u32, u32>,
+    /// Pods in all.
+    total: i64,
+    /// For topology spread: which nodes are looked at. Affinity looks at every node that has the key.
+    pub(in crate::scheduling) scope: Option<Scope>,
+}
+
+/// Which nodes a topology spread constraint looks at.
+#[derive(Clone, Debug)]
+pub(in crate::scheduling) struct Scope {
+    /// A class with the constraint; all classes that share the counter agree in what matters here.
+    spec: SharedSpec,
+    /// The keys of all of its spread constraints: nodes must have each.
+    keys: Vec<Key>,
+    honor_affinity: bool,
+    honor_taints: bool,
+    /// The node affinity looks at names of nodes, so that shapes do not tell.
+    pub(in crate::scheduling) by_node: bool,
+    /// By shape.
+    shapes: Vec<bool>,
+    /// By node, where shapes do not tell; nodes behind the end are as their shape says.
+    nodes: Vec<bool>,
+}
+
+impl Scope {
+    pub(super) fn new(spec: SharedSpec, keys: Vec<Key>, honor_affinity: bool, honor_taints: bool) -> Self {
+        let by_node = honor_affinity && node_affinity::spec_names_nodes(&spec);
+        Scope { spec, keys, honor_affinity, honor_taints, by_node, shapes: Vec::new(), nodes: Vec::new() }
+    }
+
+    /// Whether only nodes with a hostname count.
+    pub(in crate::scheduling) fn needs_hosts(&self) -> bool {
+        self.keys.contains(&Key::Host)
+    }
+
+    /// Looks at shapes that are new.
+    pub(super) fn learn_shapes(&mut self, shapes: &Shapes) {
+        for (_, shape) in shapes.iter().skip(self.shapes.len()) {
+            let included = self.includes(&shape.host("", Some(""))) && self.has_keys(shape);
+            self.shapes.push(included);
+        }
+    }
+
+    /// Looks at nodes one by one, where shapes do not tell.
+    pub(super) fn learn_nodes(&mut self, nodes: &Table<Node>, shapes: &Shapes) {
+        if self.by_node {
+            let included = nodes.iter().map(|node| {
+                let shape = shapes.at(node.shape);
+                self.includes(&shape.host(&node.name, node.hostname.as_deref())) && self.has_keys(shape)
+            });
+            self.nodes = included.collect();
+        }
+    }
+
+    fn has_keys(&self, shape: &Shape) -> bool {
+        self.keys.iter().all(|key| *key == Key::Host || shape.domain(*key) != NONE)
+    }
+
+    /// Whether the node counts, provided that it has the keys.
+    fn includes(&self, host: &Host<'_>) -> bool {
+        let spec: &PodSpec = &self.spec;
+        let demand = Demand { spec, volumes: &Volumes::default() };
+        (!self.honor_affinity || node_affinity::check(&demand, host).is_ok())
+            && (!self.honor_taints || untolerated(&spec.tolerations, host.taints).is_none())
+    }
+}
+
+impl Counter {
+    pub(super) fn new(key: Key, scope: Option<Scope>) -> Self {
+        Counter { key, scope, ..Counter::default() }
+    }
+
+    /// Whether it looks at a node, provided that the node has the key.
+    pub(in crate::scheduling) fn looks_at(&self, id: u32, node: &Node) -> bool {
+        let Some(scope) = &self.scope else { return true };
+        let included = match scope.nodes.get(id as usize) {
+            Some(included) if scope.by_node => included,
+            _ => scope.shapes.get(node.shape as usize).unwrap_or(&false),
+        };
+        *included && !(node.closed && scope.honor_taints) && (node.host != NONE || !scope.needs_hosts())
+    }
+
+    /// Whether it looks at the nodes of a shape, provided that they have the key.
+    pub(in crate::scheduling) fn looks_at_shape(&self, shape: u32) -> bool {
+        self.scope.as_ref().is_none_or(|scope| scope.shapes.get(shape as usize).copied().unwrap_or(false))
+    }
+
+    /// Whether it leaves out nodes that are going.
+    pub(in crate::scheduling) fn leaves_out_closed(&self) -> bool {
+        self.scope.as_ref().is_some_and(|scope| scope.honor_taints)
+    }
+
+    /// Pods in a domain.
+    pub(in crate::scheduling) fn count(&self, domain: u32) -> u32 {
+        self.counts.get(&domain).copied().unwrap_or(0)
+    }
+
+    /// Whether there is a pod in any domain.
+    pub(in crate::scheduling) fn any(&self) -> bool {
+        self.total > 0
+    }
+
+    /// Changes the pods on each of `copies` equal nodes by `each`. The host domain stands for all of the copies.
+    pub(super) fn change(&mut self, domain: u32, each: i64, copies: u32) {
+        let all = each.saturating_mul(i64::from(copies));
+        self.total = self.total.saturating_add(all);
+        let old = self.count(domain);
+        let step = if self.key == Key::Host { each } else { all };
+        let new = u32::try_from(i64::from(old).saturating_add(step).max(0)).unwrap_or(u32::MAX);
+        if self.key == Key::Host && self.scope.is_some() {
+            self.move_hosts(old, new, copies);
+        }
+        if new == 0 {
+            self.counts.remove(&domain);
+        } else {
+            self.counts.insert(domain, new);
+        }
+    }
+
+    /// Some copies behind a host domain become a host domain of their own. The sums stay as they are.
+    pub(super) fn split_host(&mut self, from: u32, to: u32) {
+        let count = self.count(from);
+        if count > 0 {
+            self.counts.insert(to, count);
+        }
+    }
+
+    /// Copies go back to the host domain that they came from.
+    pub(super) fn merge_host(&mut self, gone: u32) {
+        self.counts.remove(&gone);
+    }
+
+    /// For spread over hosts: how many hosts have so many pods. Those that have none are not in it.
+    pub(in crate::scheduling) fn hosts_by_count(&self) -> &BTreeMap<u32, u32> {
+        &self.hosts_by_count
+    }
+
+    fn move_hosts(&mut self, old: u32, new: u32, copies: u32) {
+        if let Some(hosts) = self.hosts_by_count.get_mut(&old) {
+            *hosts = hosts.saturating_sub(copies);
+            if *hosts == 0 {
+                self.hosts_by_count.remove(&old);
+            }
+        }
+        if new > 0 && copies > 0 {
+            *self.hosts_by_count.entry(new).or_default() += copies;
+        }
+    }
+}
+
+/// What the counters that a class moves make of `each` more of its pods on each copy of a node. Topology spread does not
+/// count pods that are being deleted.
+pub(super) fn recount(
+    counters: &mut Table<Counter>,
+    shapes: &Shapes,
+    id: u32,
+    node: &Node,
+    rules: &Rules,
+    each: i64,
+    deleting: bool,
+) {
+    for number in &rules.adds {
+        let counter = counters.at_mut(*number);
+        let domain = node.domain(counter.key, shapes);
+        let counts = !(deleting && counter.scope.is_some()) && counter.looks_at(id, node);
+        if domain != NONE && counts {
+            counter.change(domain, each, node.copies);
+        }
+    }
+}

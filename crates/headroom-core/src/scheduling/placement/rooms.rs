@@ -1,0 +1,192 @@
+//! What is free on many nodes, to find the next one on which a pod fits without looking at each.
+
+use crate::scheduling::resources::covers;
+
+/// The rows of free resources of a list of nodes, and above them, block by block, the most of each resource that is
+/// free in the block: a binary tree in one vector, whose root is row 1.
+///
+/// A block may have enough of everything while none of its nodes does, so a search may look into a block in vain; it
+/// never misses a node.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Rooms {
+    /// Columns of a row.
+    width: usize,
+    /// Leaves that there is space for: a power of two.
+    space: usize,
+    /// Leaves in use.
+    len: usize,
+    rows: Vec<i64>,
+}
+
+impl Rooms {
+    pub(super) fn new(width: usize) -> Self {
+        Rooms { width, space: 0, len: 0, rows: Vec::new() }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.len).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a node and gives its position.
+    pub(super) fn push(&mut self, row: &[i64]) -> u32 {
+        if self.len == self.space {
+            self.grow();
+        }
+        self.len += 1;
+        let at = self.len() - 1;
+        self.set(at, row);
+        at
+    }
+
+    /// Takes the last node away.
+    pub(super) fn pop(&mut self) {
+        self.close(self.len().saturating_sub(1));
+        self.len = self.len.saturating_sub(1);
+    }
+
+    /// Leaves nothing free on a node.
+    pub(super) fn close(&mut self, at: u32) {
+        let leaf = self.space + at as usize;
+        self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width).into_iter().for_each(|leaf| leaf.fill(i64::MIN));
+        self.refresh_above(leaf);
+    }
+
+    /// Changes what is free on a node.
+    pub(super) fn set(&mut self, at: u32, row: &[i64]) {
+        let leaf = self.space + at as usize;
+        let changed = self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width);
+        if let Some(changed) = changed.filter(|changed| changed.len() == row.len()) {
+            changed.copy_from_slice(row);
+        }
+        self.refresh_above(leaf);
+    }
+
+    fn refresh_above(&mut self, leaf: usize) {
+        let mut at = leaf;
+        while at > 1 {
+            at /= 2;
+            if !self.refresh(at) {
+                break;
+            }
+        }
+    }
+
+    /// The first node at or behind `from` on which a pod with these needs fits.
+    pub(in crate::scheduling) fn next(&self, from: u32, need: &[i64]) -> Option<u32> {
+        if from as usize >= self.len {
+            return None;
+        }
+        let mut at = self.space + from as usize;
+        // The largest block that begins here.
+        while at > 1 && at.is_multiple_of(2) {
+            at /= 2;
+        }
+        loop {
+            if covers(self.row(at), need) {
+                if at >= self.space {
+                    let found = at - self.space;
+                    return if found < self.len { u32::try_from(found).ok() } else { None };
+                }
+                at *= 2;
+            } else {
+                // The block to the right: up while this one is a right half. The root is odd too, and has none.
+                while at % 2 == 1 {
+                    at /= 2;
+                    if at == 0 {
+                        return None;
+                    }
+                }
+                at += 1;
+            }
+        }
+    }
+
+    /// The most of each resource that is free on a node, each resource on its own.
+    pub(in crate::scheduling) fn most(&self) -> &[i64] {
+        self.row(1)
+    }
+
+    fn row(&self, at: usize) -> &[i64] {
+        self.rows.get(at * self.width..(at + 1) * self.width).unwrap_or(&[])
+    }
+
+    fn grow(&mut self) {
+        let space = (self.space * 2).max(1);
+        let mut rows = vec![i64::MIN; space * 2 * self.width];
+        let leaves = self.rows.get(self.space * self.width..).unwrap_or(&[]);
+        if let Some(target) = rows.get_mut(space * self.width..space * self.width + leaves.len()) {
+            target.copy_from_slice(leaves);
+        }
+        self.rows = rows;
+        self.space = space;
+        for at in (1..space).rev() {
+            self.refresh(at);
+        }
+    }
+
+    /// Works out a block from its halves; whether that changed it.
+    fn refresh(&mut self, at: usize) -> bool {
+        let Some((above, below)) = self.rows.split_at_mut_checked(2 * at * self.width) else { return false };
+        let Some(block) = above.get_mut(at * self.width..(at + 1) * self.width) else { return false };
+        let Some((left, rest)) = below.split_at_checked(self.width) else { return false };
+        let mut changed = false;
+        for ((block, left), right) in block.iter_mut().zip(left).zip(rest) {
+            let most = *left.max(right);
+            changed |= *block != most;
+            *block = most;
+        }
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_finds_what_a_walk_finds() {
+        // A fixed sequence of pseudo-random numbers: x -> 5x + 3 modulo 64 visits all of them.
+        let mut state = 1_i64;
+        let mut number = || {
+            state = (5 * state + 3) % 64;
+            state
+        };
+        let mut rooms = Rooms::new(2);
+        let mut rows: Vec<[i64; 2]> = Vec::new();
+        for step in 0..400 {
+            match step % 5 {
+                0..=2 => {
+                    let row = [number(), number()];
+                    rooms.push(&row);
+                    rows.push(row);
+                }
+                3 => {
+                    let at = usize::try_from(number()).unwrap() % rows.len();
+                    rows[at] = [number(), number()];
+                    rooms.set(u32::try_from(at).unwrap(), &rows[at]);
+                }
+                _ if step % 3 == 0 => {
+                    rooms.pop();
+                    rows.pop();
+                }
+                _ => {}
+            }
+            let need = [number(), number()];
+            let from = usize::try_from(number()).unwrap() % (rows.len() + 1);
+            let walked = (from..rows.len()).find(|at| rows[*at][0] >= need[0] && rows[*at][1] >= need[1]);
+            let found = rooms.next(u32::try_from(from).unwrap(), &need).map(|at| at as usize);
+            assert_eq!(found, walked, "step {step}: {need:?} from {from} in {rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_pod_that_needs_nothing_finds_no_node_where_there_is_none() {
+        let mut rooms = Rooms::new(1);
+        assert_eq!(rooms.next(0, &[0]), None);
+        rooms.push(&[-5]);
+        assert_eq!(rooms.next(0, &[0]), Some(0), "less than nothing left does not keep it away");
+        assert_eq!(rooms.next(0, &[1]), None);
+        assert_eq!(rooms.next(1, &[0]), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! Shapes: nodes that no static constraint tells apart.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::NONE;
+use super::rooms::Rooms;
+use super::table::Table;
+use crate::scheduling::{HOSTNAME, Host};
+use crate::snapshot::{Labels, Taint};
+
+/// How real a node is. Pods go to earlier kinds first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::scheduling) enum Tier {
+    /// A node that is there.
+    #[default]
+    Present,
+    /// A machine on its way.
+    Upcoming,
+    /// A machine that may be bought.
+    New,
+}
+
+/// What decides whether two nodes are in one domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::scheduling) enum Key {
+    /// The hostname: every node is its own domain.
+    #[default]
+    Host,
+    /// All nodes are in one domain.
+    Cluster,
+    /// A label that many nodes share, by its number.
+    Label(u32),
+}
+
+/// Nodes that have in common all that static constraints look at, apart from their names.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Shape {
+    pub(super) tier: Tier,
+    /// The labels that some pod asks about, without the hostname.
+    labels: Labels,
+    taints: Vec<Taint>,
+    unschedulable: bool,
+    /// The value of each label key, by number; NONE without the label.
+    domains: SmallVec<[u32; 4]>,
+    /// The nodes, in the order of `rooms`.
+    pub(in crate::scheduling) nodes: Vec<u32>,
+    /// What is free on them.
+    pub(in crate::scheduling) rooms: Rooms,
+    /// How many nodes there are, counting copies.
+    pub(in crate::scheduling) copies: u32,
+    /// How many of them are domains of the hostname label.
+    pub(in crate::scheduling) hosts: u32,
+    /// Of `copies`, those that are going.
+    pub(in crate::scheduling) closed: u32,
+    /// Of `hosts`, those that are going.
+    pub(in crate::scheduling) closed_hosts: u32,
+}
+
+impl Shape {
+    /// One of its nodes as the static constraints see it.
+    pub(in crate::scheduling) fn host<'a>(&'a self, name: &'a str, hostname: Option<&'a str>) -> Host<'a> {
+        let Shape { labels, taints, unschedulable, .. } = self;
+        Host { name, hostname, labels, taints, unschedulable: *unschedulable }
+    }
+
+    /// The domain that its nodes are in; NONE without the label. Hosts differ from node to node, so this knows none.
+    pub(in crate::scheduling) fn domain(&self, key: Key) -> u32 {
+        match key {
+            Key::Host => NONE,
+            Key::Cluster => 0,
+            Key::Label(number) => self.domains.get(number as usize).copied().unwrap_or(NONE),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ShapeKey {
+    tier: Tier,
+    domains: SmallVec<[u32; 4]>,
+    taints: u32,
+    unschedulable: bool,
+}
+
+/// All shapes, and the label keys by which they differ.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scheduling) struct Shapes {
+    width: usize,
+    keys: Vec<Box<str>>,
+    /// For each key its values, numbered.
+    values: Vec<Values>,
+    taints: FxHashMap<Vec<Taint>, u32>,
+    index: FxHashMap<ShapeKey, u32>,
+    list: Table<Shape>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Values {
+    numbers: FxHashMap<Box<str>, u32>,
+    names: Table<Box<str>>,
+}
+
+impl Shapes {
+    /// No shape yet. `keys` are sorted and without the hostname; `width` is the number of resource columns.
+    pub(super) fn new(keys: Vec<Box<str>>, width: usize) -> Self {
+        let values = keys.iter().map(|_| Values::default()).collect();
+        Shapes { width, keys, values, ..Shapes::default() }
+    }
+
+    /// The key that a label is.
+    pub(super) fn key(&self, label: &str) -> Key {
+        let number = |at| u32::try_from(at).unwrap_or(NONE);
+        match self.keys.binary_search_by(|known| (**known).cmp(label)) {
+            _ if label == HOSTNAME => Key::Host,
+            Ok(at) => Key::Label(number(at)),
+            // Nobody has this label.
+            Err(_) => Key::Label(NONE),
+        }
+    }
+
+    /// The label that a key is.
+    pub(in crate::scheduling) fn label(&self, key: Key) -> &str {
+        match key {
+            Key::Host => HOSTNAME,
+            Key::Cluster => "",
+            Key::Label(number) => self.keys.get(number as usize).map_or("", |key| key),
+        }
+    }
+
+    /// The value of a label in a domain.
+    pub(in crate::scheduling) fn domain_name(&self, key: Key, domain: u32) -> &str {
+        match key {
+            Key::Label(number) => self.values.get(number as usize).map_or("", |values| values.names.at(domain)),
+            Key::Host | Key::Cluster => "",
+        }
+    }
+
+    /// The shape of nodes like this one.
+    pub(super) fn of(&mut self, tier: Tier, host: &Host<'_>) -> u32 {
+        let domains = self.keys.iter().zip(&mut self.values).map(|(key, values)| match host.label(key) {
+            Some(value) => values.number(value),
+            None => NONE,
+        });
+        let domains: SmallVec<[u32; 4]> = domains.collect();
+        let taints = match self.taints.get(host.taints) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.taints.len()).unwrap_or(NONE);
+                self.taints.insert(host.taints.to_vec(), number);
+                number
+            }
+        };
+        let key = ShapeKey { tier, domains, taints, unschedulable: host.unschedulable };
+        if let Some(shape) = self.index.get(&key) {
+            return *shape;
+        }
+        let known = self.keys.iter().filter_map(|key| Some((key.clone(), host.label(key)?)));
+        let shape = self.list.push(Shape {
+            tier,
+            labels: known.collect(),
+            taints: host.taints.to_vec(),
+            unschedulable: host.unschedulable,
+            domains: key.domains.clone(),
+            rooms: Rooms::new(self.width),
+            ..Shape::default()
+        });
+        self.index.insert(key, shape);
+        shape
+    }
+
+    /// The shape of machines that are on their way, given that of the same machines when they are new.
+    pub(super) fn upcoming(&mut self, shape: u32) -> u32 {
+        let Shape { labels, taints, unschedulable, .. } = self.at(shape).clone();
+        let host = Host { name: "", hostname: Some(""), labels: &labels, taints: &taints, unschedulable };
+        self.of(Tier::Upcoming, &host)
+    }
+
+    pub(in crate::scheduling) fn at(&self, shape: u32) -> &Shape {
+        self.list.at(shape)
+    }
+
+    pub(super) fn at_mut(&mut self, shape: u32) -> &mut Shape {
+        self.list.at_mut(shape)
+    }
+
+    pub(in crate::scheduling) fn len(&self) -> u32 {
+        self.list.len()
+    }
+
+    pub(in crate::scheduling) fn iter(&self) -> impl Iterator<Item = (u32, &Shape)> {
+        (0..).zip(self.list.iter())
+    }
+}
+
+impl Values {
+    fn number(&mut self, value: &str) -> u32 {
+        if let Some(number) = self.numbers.get(value) {
+            return *number;
+        }
+        let number = self.names.push(value.into());
+        self.numbers.insert(value.into(), number);
+        number
+    }
+}

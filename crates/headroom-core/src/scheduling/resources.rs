@@ -1,0 +1,84 @@
+//! Resources: cpu, memory, ephemeral storage, the number of pods, extended resources.
+//!
+//! Amounts of one pod or node are a row of numbers, one column each, so that comparing two is a walk over two slices.
+
+use std::sync::Arc;
+
+use crate::plan::Resource;
+use crate::quantity::{Resources, Totals};
+
+/// Columns that are always there: cpu, memory, ephemeral storage, pods.
+const FIXED: usize = 4;
+
+/// Which column is which resource. Extended resources that no pod asks for have none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    extended: Vec<Arc<str>>,
+}
+
+impl Columns {
+    /// Adds columns for the extended resources of one pod.
+    pub(super) fn learn(&mut self, requests: &Resources) {
+        for (name, _) in &requests.extended {
+            if let Err(at) = self.extended.binary_search(name) {
+                self.extended.insert(at, Arc::clone(name));
+            }
+        }
+    }
+
+    /// How many columns a row has.
+    pub(super) fn count(&self) -> usize {
+        FIXED + self.extended.len()
+    }
+
+    /// The resource of a column.
+    pub(super) fn resource(&self, column: usize) -> Resource {
+        match column {
+            0 => Resource::Cpu,
+            1 => Resource::Memory,
+            2 => Resource::EphemeralStorage,
+            3 => Resource::Pods,
+            _ => Resource::Extended(self.extended.get(column - FIXED).map(Arc::clone).unwrap_or_default()),
+        }
+    }
+
+    /// A pod's requests or a node's resources as a row.
+    pub(super) fn row(&self, amounts: &Resources) -> impl Iterator<Item = i64> {
+        let fixed = [amounts.cpu, amounts.memory, amounts.ephemeral_storage, amounts.pods];
+        fixed.into_iter().chain(self.extended.iter().map(|name| amounts.extended(name)))
+    }
+
+    /// What is left of a node's resources as a row. Negative where more is used than there is, since a pod that asks
+    /// for nothing of that resource can still come.
+    pub(super) fn row_left(&self, has: &Resources, used: &Totals) -> impl Iterator<Item = i64> {
+        let fixed = [used.cpu, used.memory, used.ephemeral_storage, used.pods];
+        let used = fixed.into_iter().chain(self.extended.iter().map(|name| used.extended(name)));
+        self.row(has).zip(used).map(|(has, used)| clamp(i128::from(has) - used))
+    }
+
+    /// Sums over pods as a row.
+    pub(super) fn row_of_totals(&self, totals: &Totals) -> impl Iterator<Item = i64> {
+        let fixed = [totals.cpu, totals.memory, totals.ephemeral_storage, totals.pods];
+        fixed.into_iter().chain(self.extended.iter().map(|name| totals.extended(name))).map(clamp)
+    }
+}
+
+fn clamp(amount: i128) -> i64 {
+    amount.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
+/// Whether one pod fits. Of a resource that it does not ask for, even less than nothing may be left.
+pub(super) fn covers(free: &[i64], need: &[i64]) -> bool {
+    free.len() == need.len() && need.iter().zip(free).all(|(need, free)| *need <= 0 || need <= free)
+}
+
+/// How many equal pods fit.
+pub(super) fn times(free: &[i64], need: &[i64]) -> u32 {
+    let each = need.iter().zip(free).filter(|(need, _)| **need > 0).map(|(need, free)| (*free).max(0) / need);
+    each.min().map_or(u32::MAX, |times| u32::try_from(times).unwrap_or(u32::MAX))
+}
+
+/// The first column of which there is not enough.
+pub(super) fn shortage(free: &[i64], need: &[i64]) -> Option<usize> {
+    need.iter().zip(free).position(|(need, free)| *need > 0 && need > free)
+}
