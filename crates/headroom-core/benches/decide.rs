@@ -75,7 +75,7 @@ fn policy() -> Policy {
         let select = Selection { labels: [("pool", name.as_str())].into_iter().collect(), capacity: None };
         Group { size: Size { min: Some(1), max: Some(1_000) }, ..Group::new(name, select) }
     };
-    Policy { dry_run: false, groups: (0..GROUPS).map(group).collect() }
+    Policy { groups: (0..GROUPS).map(group).collect(), ..Policy::default() }
 }
 
 fn now() -> Timestamp {

@@ -46,6 +46,22 @@ fn estimate_50000_equal_pods(bencher: Bencher) {
     });
 }
 
+/// Pods that are all different, 100m to 2100m and 100 MiB to 8 GiB, onto machines of 16 cpu and 64 GiB.
+#[divan::bench(args = [1_000, 10_000, 50_000])]
+fn estimate_different_pods(bencher: Bencher, pods: u32) {
+    let mut builder = Builder::new();
+    for at in 0..pods {
+        let (cpu, memory) = (100 + i64::from(at * 7 % 2_000), (100 + i64::from(at * 13 % 8_000)) * MIB);
+        add_waiting(&mut builder, &format!("pod-{at}"), 1, &pod("pod", cpu, memory + i64::from(at)));
+    }
+    let machines = [template(16_000, 64 << 30, 110, "z1")];
+    bencher.bench(|| {
+        let (nodes, placed) = grow(builder.snapshot(), &machines);
+        assert_eq!(placed, u64::from(pods));
+        black_box(nodes)
+    });
+}
+
 /// Waiting pods that fit none of the nodes: (pods, nodes).
 const HOPELESS: [(u32, u32); 2] = [(60_000, 200), (12_000, 1_000)];
 

@@ -68,7 +68,16 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Violation
     if plan.actions.is_empty() {
         return Vec::new();
     }
-    let membership = Membership::of(snapshot, policy);
+    check_members(snapshot, policy, &Membership::of(snapshot, policy), plan)
+}
+
+/// The same for a caller that has sorted nodes and pods into groups already.
+pub(crate) fn check_members(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    membership: &Membership<'_>,
+    plan: &Plan,
+) -> Vec<Violation> {
     let mut checker =
         Checker { snapshot, policy, membership, now: plan.at, seen: BTreeSet::new(), removed: BTreeMap::new() };
     let verdicts = plan.actions.iter().map(|planned| checker.judge(planned));
@@ -79,7 +88,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Violation
 struct Checker<'a> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
-    membership: Membership<'a>,
+    membership: &'a Membership<'a>,
     now: Timestamp,
     /// The node, or for a resize the group, that an action was about.
     seen: BTreeSet<(bool, Arc<str>)>,

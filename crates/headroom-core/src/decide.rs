@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::check::check;
+use crate::check::check_members;
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{GroupReport, Plan, Subject, Why};
@@ -34,7 +34,7 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
     round.report.groups = reports.into_iter().flatten().collect();
     let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
-    reject_violations(&mut plan, snapshot, policy);
+    reject_violations(&mut plan, snapshot, policy, &membership);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());
     (plan, next)
 }
@@ -73,9 +73,7 @@ fn refuse_disputes(round: &mut Round<'_>, membership: &Membership<'_>) {
         round.refuse(Subject::Node(Arc::clone(&view.node.name)), why);
     }
     let waiting = |class: &crate::snapshot::ClassView<'_>| {
-        let first = class.first_pending()?;
-        let first = format!("{}/{}", class.spec.namespace, first.name);
-        Some(Subject::Pods { first, count: class.pending() })
+        Some(Subject::Pods { first: class.first_pending()?.full_name(), count: class.pending() })
     };
     for (class, groups) in &membership.disputed_classes {
         if let Some(subject) = waiting(class) {
@@ -119,8 +117,8 @@ fn decide_group(
 }
 
 /// Takes out what breaks an invariant. That is a fault in Headroom, and the safe answer to it is to do less.
-fn reject_violations(plan: &mut Plan, snapshot: &Snapshot, policy: &Policy) {
-    for violation in check(snapshot, policy, plan).into_iter().rev() {
+fn reject_violations(plan: &mut Plan, snapshot: &Snapshot, policy: &Policy, membership: &Membership<'_>) {
+    for violation in check_members(snapshot, policy, membership, plan).into_iter().rev() {
         if violation.action >= plan.actions.len() {
             continue;
         }

@@ -77,3 +77,51 @@ fn clock(start: Timestamp, at: Timestamp) -> String {
     let time = at.strftime("%H:%M");
     if days == 0 { time.to_string() } else { format!("{time} +{days}d") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(days: i64, columns: &[(u64, u64)]) -> String {
+        let start = Timestamp::constant(1_767_571_200, 0);
+        let chart = Chart::new(start, start + SignedDuration::from_hours(24 * days), columns.to_vec()).to_string();
+        chart.lines().map(|line| format!("|{line}\n")).collect()
+    }
+
+    #[test]
+    fn a_column_is_as_high_as_its_means() {
+        let columns: Vec<(u64, u64)> = (0..24).map(|at| (at * 1000, if at % 2 == 0 { at * 500 } else { 0 })).collect();
+        expect_test::expect![[r#"
+            | 23 │                      ░░
+            |    │                   ░░░░░
+            |    │                ░░░░░░░░
+            |    │             ░░░░░░░░░░░
+            |    │           ░░░░░░░░░░░█░
+            |    │        ░░░░░░░░█░█░█░█░
+            |    │     ░░░░░█░█░█░█░█░█░█░
+            |    │  ░░█░█░█░█░█░█░█░█░█░█░
+            |  0 └────────────────────────
+            |     00:00          00:00 +1d
+            |     █ nodes that run pods   ░ nodes wanted beyond them
+        "#]]
+        .assert_eq(&chart(1, &columns));
+    }
+
+    #[test]
+    fn nothing_draws_an_empty_chart() {
+        expect_test::expect![[r#"
+            |  1 │
+            |    │
+            |    │
+            |    │
+            |    │
+            |    │
+            |    │
+            |    │
+            |  0 └────────────────────
+            |     00:00      00:00 +3d
+            |     █ nodes that run pods   ░ nodes wanted beyond them
+        "#]]
+        .assert_eq(&chart(3, &[(0, 0); 20]));
+    }
+}

@@ -116,3 +116,99 @@ fn next_arrivals(
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Burst, Span, When};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn source(demand: Demand) -> Source {
+        let shape = |weight: u32, cpu| crate::scenario::Shape {
+            weight,
+            spec: SharedSpec::new(headroom_core::snapshot::PodSpec {
+                requests: headroom_core::quantity::Resources::new(cpu, 0),
+                ..Default::default()
+            }),
+        };
+        let runs_for = Span { min: SignedDuration::from_secs(10), max: SignedDuration::from_secs(20) };
+        let workload =
+            Workload { name: "w".into(), shapes: vec![shape(3, 1), shape(1, 2)], demand, runs_for: Some(runs_for) };
+        Source::new(workload, 1, at(0), at(86_400))
+    }
+
+    /// Every step, as the world asks for them.
+    fn steps(source: &mut Source) -> Vec<(i64, Step)> {
+        let mut steps = Vec::new();
+        let mut from = at(0);
+        while let Some((at, step)) = source.next(from) {
+            if let Step::RecordedUntil(until) = step {
+                source.take_recorded(until);
+            }
+            steps.push((at.as_second(), step));
+            from = at + SignedDuration::from_secs(1);
+        }
+        steps
+    }
+
+    #[test]
+    fn arrivals_are_as_many_as_the_rate_says_and_vary() {
+        for (an_hour, least, most, in_a_second) in [(60, 1300, 1580, 1), (36_000, 855_000, 873_000, 20)] {
+            let steps = steps(&mut source(Demand::Arrivals(Schedule::constant(an_hour))));
+            let pods: Vec<u32> =
+                steps.iter().map(|(_, step)| if let Step::Pods(pods) = step { *pods } else { 0 }).collect();
+            let total = pods.iter().sum::<u32>();
+            // The expectation is 24 times the rate, and these bounds are three standard deviations away or more.
+            assert!((least..=most).contains(&total), "{total} at {an_hour} an hour");
+            assert!(pods.iter().max() >= Some(&in_a_second), "{:?} at most in a second", pods.iter().max());
+        }
+    }
+
+    #[test]
+    fn arrivals_follow_the_time_of_day() {
+        let morning = Schedule::daily([(0, 0), (8 * 3600, 600), (9 * 3600, 0)], false);
+        let steps = steps(&mut source(Demand::Arrivals(morning)));
+        assert!(steps.len() > 400 && steps.iter().all(|(second, _)| (8 * 3600..9 * 3600).contains(second)));
+    }
+
+    #[test]
+    fn bursts_of_one_instant_come_together() {
+        let burst = |at, pods| Burst { at, pods };
+        let daily = When::Daily(3600);
+        let once = When::After(SignedDuration::from_hours(1));
+        let steps = steps(&mut source(Demand::Bursts(vec![burst(daily, 3), burst(once, 4)])));
+        assert_eq!(steps, [(3600, Step::Pods(7))]);
+    }
+
+    #[test]
+    fn replicas_start_at_once_and_change_at_their_times() {
+        let steps = steps(&mut source(Demand::Replicas(Schedule::daily([(0, 2), (60, 5), (120, 5), (180, 2)], false))));
+        assert_eq!(steps, [(0, Step::Replicas(2)), (60, Step::Replicas(5)), (180, Step::Replicas(2))]);
+    }
+
+    #[test]
+    fn recorded_pods_come_in_order_of_time() {
+        let arrival = |second: i64| Arrival {
+            name: format!("p{second}").into(),
+            at: at(second),
+            spec: SharedSpec::default(),
+            runs_for: None,
+            leaves_at: None,
+        };
+        let steps = steps(&mut source(Demand::Recorded([50, 20, -5, 20].map(arrival).to_vec())));
+        assert_eq!(steps, [(0, Step::RecordedUntil(1)), (20, Step::RecordedUntil(3)), (50, Step::RecordedUntil(4))]);
+    }
+
+    #[test]
+    fn shapes_are_drawn_by_weight_and_times_within_the_span() {
+        let mut source = source(Demand::Bursts(Vec::new()));
+        let draws: Vec<_> = (0..1000).filter_map(|_| source.draw()).collect();
+        let small = draws.iter().filter(|(spec, _)| spec.requests.cpu == 1).count();
+        assert!((700..800).contains(&small), "{small} of 1000 where 750 are expected");
+        let times: Vec<i64> = draws.iter().filter_map(|(_, time)| Some(time.as_ref()?.as_secs())).collect();
+        assert_eq!((times.iter().min(), times.iter().max()), (Some(&10), Some(&20)));
+    }
+}

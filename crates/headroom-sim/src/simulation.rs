@@ -213,3 +213,60 @@ fn multiple_of(step: SignedDuration, time: SignedDuration) -> SignedDuration {
 fn later(at: Timestamp, time: SignedDuration) -> Timestamp {
     at.saturating_add(time).unwrap_or(Timestamp::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn seconds(seconds: i64) -> SignedDuration {
+        SignedDuration::from_secs(seconds)
+    }
+
+    fn timing(every_round: bool) -> Timing {
+        Timing { start: at(100), end: at(1000), interval: seconds(60), debounce: seconds(10), every_round }
+    }
+
+    fn last(second: i64, quiet: bool, wake_at: Option<i64>) -> Option<Last> {
+        Some(Last { at: at(second), quiet, wake_at: wake_at.map(at) })
+    }
+
+    #[test]
+    fn rounds_come_when_they_can_matter() {
+        let table = [
+            (None, None, 100, "the first is at the start"),
+            (last(100, false, None), None, 160, "after an action comes another look"),
+            (last(100, true, Some(101)), None, 160, "a timer is looked at with the interval"),
+            (last(100, true, Some(160)), None, 160, "a timer that runs out with a round belongs to it"),
+            (last(100, true, Some(161)), None, 220, "before it runs out nothing can change"),
+            (last(100, true, Some(500)), Some(131), 140, "a change is gathered to the next multiple"),
+            (last(100, true, None), Some(140), 140, "a change at a multiple is in that round"),
+            (last(140, true, None), Some(140), 150, "what a round does is seen in the next"),
+            (last(100, false, None), Some(159), 160, "no later than the interval"),
+        ];
+        for (last, changed, expected, why) in table {
+            assert_eq!(timing(false).due(last, changed.map(at)), at(expected), "{why}");
+        }
+        assert_eq!(timing(false).due(last(100, true, None), None), Timestamp::MAX, "nothing will happen");
+        assert_eq!(timing(true).due(last(100, true, None), None), at(160));
+    }
+
+    #[test]
+    fn rounds_that_are_left_out_are_counted() {
+        let skipped = |next| timing(false).skipped(last(100, true, None), at(next));
+        assert_eq!([110, 160, 161, 220, 230].map(skipped), [0, 0, 1, 1, 2]);
+        assert_eq!(timing(false).skipped(None, at(500)), 0);
+    }
+
+    #[test]
+    fn multiples() {
+        let multiple = |time| multiple_of(seconds(10), time).as_millis();
+        assert_eq!(
+            [0, 1, 9999, 10_000, 10_001].map(|ms| multiple(SignedDuration::from_millis(ms))),
+            [0, 10_000, 10_000, 10_000, 20_000]
+        );
+    }
+}

@@ -68,7 +68,9 @@ fn group(options: &str, flags: &Flags) -> Group {
 }
 
 fn utilization(options: &str) -> Utilization {
-    let Strategy::Utilization(utilization) = group(options, &Flags::default()).strategy;
+    let Strategy::Utilization(utilization) = group(options, &Flags::default()).strategy else {
+        panic!("not a utilization group")
+    };
     utilization
 }
 
@@ -124,7 +126,9 @@ fn the_group_called_default_counts_pods_without_constraints() {
 fn a_step_is_a_scan() {
     assert_eq!(utilization("    name: a\n").step_interval, SignedDuration::from_secs(60));
     let flags = Flags { scan_interval: SignedDuration::from_millis(30_500), ..Flags::default() };
-    let Strategy::Utilization(utilization) = group("    name: a\n", &flags).strategy;
+    let Strategy::Utilization(utilization) = group("    name: a\n", &flags).strategy else {
+        panic!("not a utilization group")
+    };
     assert_eq!(utilization.step_interval, SignedDuration::from_secs(31));
 }
 

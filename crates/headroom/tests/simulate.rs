@@ -30,6 +30,18 @@ fn errors_of_scenarios_are_as_recorded() {
 }
 
 #[test]
+fn the_checked_in_reference_is_current() {
+    expect_file!["../../../docs/scenarios.md"].assert_eq(&scenario::reference());
+}
+
+#[test]
+fn the_example_of_the_reference_is_right() {
+    let page = scenario::reference();
+    let example = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert_eq!(scenario::parse("example", example).map(|scenario| scenario.groups.len()), Ok(1));
+}
+
+#[test]
 fn every_key_of_a_scenario_is_read() {
     let all = "
 start: 2026-03-01T12:00:00Z
@@ -169,13 +181,13 @@ fn a_broken_recording_is_an_error_with_its_line() {
         error: FILE: the recording is empty
         hint: make one with `headroom simulate --record FILE`
 
-        error: FILE: line 1: this is no recording: expected value at line 1 column 1
+        error: FILE: line 1: this is no recording: expected value in column 1
         hint: the first line of one is an object with `recording`, `headroom` and `policy`
 
         error: FILE: line 1: this recording has format 9, and this program reads format 1
         hint: replay it with headroom 0.1.0
 
-        error: FILE: line 3: this is no round: EOF while parsing a string at line 1 column 291
+        error: FILE: line 3: this is no round: EOF while parsing a string in column 291
         hint: the file is damaged or cut off there
 
         error: FILE: line 2: the first round says nothing of what was remembered

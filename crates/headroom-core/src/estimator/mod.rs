@@ -2,7 +2,7 @@
 //!
 //! Pods of all classes are packed together: the larger ones first, the smaller ones into what is left. Equal pods on
 //! equal machines are counted. Several orders are tried as long as there is hope for a better result than the one that
-//! is there.
+//! is there, and the cheapest is kept.
 
 mod order;
 
@@ -13,6 +13,10 @@ use crate::snapshot::ClassId;
 
 /// The orders that are tried, the most promising one first.
 const ORDERS: [Order; 3] = [Order::Size, Order::BoundFirst, Order::LargestShare];
+
+/// With more classes than this only the first order is tried: with so many sizes of pods the last machines are filled
+/// well by any order that begins with the large ones, and each order takes its time again.
+const MANY_CLASSES: usize = 2_000;
 
 /// What pods need.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +62,8 @@ pub fn estimate(placement: &mut Placement, offers: &[Offer], pods: &[(ClassId, u
     let (mark, before) = (placement.mark(), placement.node_kinds());
     let mut best = pack(placement, offers, pods, limit, Order::Size);
     let mut current = Order::Size;
-    for order in ORDERS.into_iter().skip(1).filter(|_| pods.len() > 1) {
+    let orders = if (2..=MANY_CLASSES).contains(&pods.len()) { ORDERS.as_slice() } else { &[Order::Size] };
+    for order in orders.iter().copied().skip(1) {
         if best.unplaced.is_empty() && best.cost(offers) <= placement.least_cost(offers, before) {
             break;
         }

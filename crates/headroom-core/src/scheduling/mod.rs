@@ -1,7 +1,7 @@
 //! Can this pod run on that node? The filters of kube-scheduler, one file each, as a library of values.
 //!
 //! A *static* constraint depends on what equal pods share and on what many nodes share: labels, taints, being cordoned.
-//! They are the functions in [`STATIC`]; each answers Ok or a [`Misfit`], once for a class of pods and a shape of nodes.
+//! They are a list of functions; each answers Ok or a [`Misfit`], once for a class of pods and a shape of nodes.
 //! A *dynamic* constraint depends on the pods that are placed already: resources, host ports, attach limits, spread,
 //! affinity and anti-affinity. [`Placement`] keeps what they need up to date while pods are placed.
 //!

@@ -174,6 +174,11 @@ pub struct PodView<'a> {
 }
 
 impl PodView<'_> {
+    /// `namespace/name`, as people and `kubectl` write it.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.spec.namespace, self.name)
+    }
+
     /// Whether the pod would be lost with its node: DaemonSet, static and mirror pods belong to it.
     pub fn blocks_removal(&self) -> bool {
         self.spec.kind == PodKind::Workload

@@ -176,7 +176,8 @@ impl Present {
             Change::NodeGone(name) => drop(self.0.remove(&(1, Arc::clone(name)))),
             Change::Group(group) => drop(self.0.insert((2, Arc::clone(&group.name)), change)),
             Change::GroupGone(name) => drop(self.0.remove(&(2, Arc::clone(name)))),
-            Change::Coverage(..) => {}
+            // Coverage, and kinds that these clusters do not have.
+            _ => {}
         }
     }
 

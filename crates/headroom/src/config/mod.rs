@@ -9,7 +9,7 @@ pub(crate) mod file;
 pub(crate) mod kind;
 pub(crate) mod problem;
 pub(crate) mod record;
-mod reference;
+pub(crate) mod reference;
 mod schema;
 pub(crate) mod shape;
 pub(crate) mod suggest;

@@ -1,4 +1,4 @@
-//! The reference page docs/configuration.md.
+//! Reference pages: docs/configuration.md, and the tables of others.
 
 use std::fmt::Write;
 
@@ -16,8 +16,8 @@ pub(super) fn reference(file: &Shape) -> String {
     page
 }
 
-/// The section of a record, then those of the records in it.
-fn sections(shape: &Shape, page: &mut String) {
+/// The section of a record, then those of the records in it, each once.
+pub(crate) fn sections(shape: &Shape, page: &mut String) {
     match shape {
         Shape::Record(record) => section(record, page),
         Shape::Map(inner) | Shape::List { item: inner, .. } => sections(inner, page),
@@ -38,7 +38,11 @@ fn sections(shape: &Shape, page: &mut String) {
 
 fn section(record: &RecordShape, page: &mut String) {
     let title = if record.path.is_empty() { "The file".to_owned() } else { format!("`{}`", record.path) };
-    write(page, format_args!("\n## {title}\n\n{}\n", record.doc));
+    let title = format!("\n## {title}\n");
+    if page.contains(&title) {
+        return;
+    }
+    write(page, format_args!("{title}\n{}\n", record.doc));
     if !record.fields.is_empty() {
         write(page, format_args!("\n| key | value | default | meaning |\n|---|---|---|---|\n"));
         record.fields.iter().for_each(|field| row(field, page));

@@ -28,8 +28,9 @@ pub enum RecordingError {
     Empty,
     /// The first line is none of a recording.
     #[error(
-        "line 1: this is no recording: {0}; hint: the first line of one is an object with `recording`, `headroom` and \
-         `policy`"
+        "line 1: this is no recording: {}; hint: the first line of one is an object with `recording`, `headroom` and \
+         `policy`",
+        in_line(.0)
     )]
     Header(serde_json::Error),
     /// The format is another one.
@@ -43,7 +44,7 @@ pub enum RecordingError {
         program: String,
     },
     /// A line is damaged.
-    #[error("line {line}: this is no round: {error}; hint: the file is damaged or cut off there")]
+    #[error("line {line}: this is no round: {}; hint: the file is damaged or cut off there", in_line(error))]
     Round {
         /// The line.
         line: usize,
@@ -123,4 +124,9 @@ impl<R: BufRead> Reader<R> {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(text)
+}
+
+/// The error without its line, which is always the first of the text that was parsed.
+fn in_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " in column ")
 }

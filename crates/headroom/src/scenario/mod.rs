@@ -1,6 +1,7 @@
 //! Scenario files: one YAML file that becomes a [`Scenario`] of the simulator.
 
 mod file;
+mod reference;
 pub mod trace;
 
 use std::path::Path;
@@ -12,6 +13,8 @@ use crate::config::{ConfigErrors, read_text, tree};
 
 /// The scenario that is played when none is given: a day in a small company.
 pub const BUILT_IN: &str = include_str!("day.yaml");
+
+pub use reference::reference;
 
 /// Reads the scenario file at `path`. All errors are reported at once.
 pub fn load(path: &Path) -> Result<Scenario, ConfigErrors> {

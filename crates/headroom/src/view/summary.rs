@@ -20,8 +20,8 @@ pub fn summary(summary: &Summary) -> String {
     let (length, from) = (span(*start, *end), start.strftime("%F %H:%M"));
     line(format_args!("{length} from {from} UTC, seed {seed}"));
     line(format_args!(
-        "{} rounds decided, {} left out as nothing could come of them\n",
-        grouped(rounds.decided),
+        "{} decided, {} left out as nothing could come of them\n",
+        counted(rounds.decided, "round"),
         grouped(rounds.skipped)
     ));
     line(format_args!("{}\n", groups(summary).join("\n")));
@@ -35,18 +35,18 @@ pub fn summary(summary: &Summary) -> String {
     let [p50, p95, p99, max] = [pods.wait.p50, pods.wait.p95, pods.wait.p99, pods.wait.max].map(seconds);
     line(format_args!("waiting  {p50} (p50), {p95} (p95), {p99} (p99), {max} (max)"));
     line(format_args!(
-        "nodes    {} scale-ups asked for {}, {} scale-downs; {} marked for removal, {} of them unmarked",
-        grouped(scaling.scale_ups),
-        grouped(scaling.nodes_requested),
-        grouped(scaling.nodes_removed),
+        "scaling  {} for {}, {}; {} marked for removal, {} of them unmarked",
+        counted(scaling.scale_ups, "scale-up"),
+        counted(scaling.nodes_requested, "node"),
+        counted(scaling.nodes_removed, "scale-down"),
         grouped(scaling.nodes_marked),
         grouped(scaling.nodes_unmarked)
     ));
     if scaling.boot_failures > 0 || scaling.refused > 0 {
         line(format_args!(
-            "trouble  {} machines never became a node, {} actions were refused",
-            grouped(scaling.boot_failures),
-            grouped(scaling.refused)
+            "trouble  {} that never became a node, {} refused",
+            counted(scaling.boot_failures, "machine"),
+            counted(scaling.refused, "action")
         ));
     }
     line(format_args!("\n{chart}"));
@@ -80,6 +80,11 @@ fn span(start: Timestamp, end: Timestamp) -> String {
 
 fn seconds(seconds: i64) -> String {
     duration::show(SignedDuration::from_secs(seconds))
+}
+
+/// `1 node`, `12,345 nodes`
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// `12,345`

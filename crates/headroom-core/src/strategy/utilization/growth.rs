@@ -22,9 +22,8 @@ pub(super) enum Cooling {
 impl Pass<'_> {
     /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so no cool-down holds them back.
     pub(super) fn grow(&mut self, round: &mut Round<'_>, add: u32, reason: Reason, cooling: Cooling) {
-        if let Some(health) = self.health.filter(|health| !health.healthy) {
-            let max = self.settings.unhealthy.map(|settings| settings.max).unwrap_or_default();
-            round.refuse_group(self.group, health.refusal(max));
+        if let Some(why) = self.unhealthy_group() {
+            round.refuse_group(self.group, why);
             return;
         }
         self.untaint(round, add, &reason);

@@ -156,6 +156,12 @@ impl Pass<'_> {
         (self.nodes.counting().count() as u32).saturating_add(self.machines.unregistered)
     }
 
+    /// Why the group is left alone, when too many of its nodes are unhealthy.
+    fn unhealthy_group(&self) -> Option<Why> {
+        let (health, settings) = (self.health?, self.settings.unhealthy?);
+        (!health.healthy).then(|| health.refusal(settings.max))
+    }
+
     fn wanted(
         &mut self,
         round: &mut Round<'_>,

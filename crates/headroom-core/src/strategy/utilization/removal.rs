@@ -19,9 +19,8 @@ impl Pass<'_> {
         if !self.may_remove(round) {
             return;
         }
-        if let Some(health) = self.health.filter(|health| !health.healthy) {
-            let max = self.settings.unhealthy.map(|settings| settings.max).unwrap_or_default();
-            round.refuse_group(self.group, health.refusal(max));
+        if let Some(why) = self.unhealthy_group() {
+            round.refuse_group(self.group, why);
             return;
         }
         let lock = self.before.lock.map(|lock| lock.at);
@@ -114,7 +113,8 @@ impl Pass<'_> {
     /// Removes marked nodes that may go: with the force taint when empty, with the removal taint when empty after the
     /// soft grace period, or after the hard one. As many as the minimum allows, those marked first before others.
     ///
-    /// Escalator also stops removals while its lock is held; there is no reason to pay for those nodes longer. Exactly at the end of a period counts as over (see `health`).
+    /// Escalator also stops removals while its lock is held; there is no reason to pay for those nodes longer. Exactly at
+    /// the end of a period counts as over (see `health`).
     pub(super) fn reap(&mut self, round: &mut Round<'_>) {
         let mut due: Vec<(Option<Timestamp>, NodeView<'_>, Reason)> = Vec::new();
         for view in self.nodes.force_tainted.iter().chain(&self.nodes.tainted) {
@@ -165,11 +165,10 @@ impl Pass<'_> {
         if self.nodes.force_tainted.iter().any(|forced| forced.node.name == view.node.name) {
             return if pods == 0 { Ok((None, Reason::ForceTainted)) } else { Err(Why::ForceTaintedNotEmpty { pods }) };
         }
-        if let (Some(health), Some(settings)) = (self.health, self.settings.unhealthy)
-            && !health.healthy
+        if let Some(why) = self.unhealthy_group()
             && !self.unhealthy.contains_key(&view.node.name)
         {
-            return Err(health.refusal(settings.max));
+            return Err(why);
         }
         let at = tainted_at(view.node).map_err(|value| Why::TaintUnreadable { value })?.unwrap_or(round.now);
         let tainted_for = round.now.duration_since(at);
@@ -194,5 +193,5 @@ impl Pass<'_> {
 fn blocking_pods(view: &NodeView<'_>) -> Vec<String> {
     let pods = view.pods();
     let blocking = pods.iter().filter(|pod| pod.blocks_removal());
-    blocking.map(|pod| format!("{}/{}", pod.spec.namespace, pod.name)).collect()
+    blocking.map(|pod| pod.full_name()).collect()
 }

@@ -57,11 +57,11 @@ pub(super) fn starved(waiting: &[ClassView<'_>], free: &[Free], new_node: Option
     for class in waiting {
         let needs = &class.spec.requests;
         let short_on = |free: &Free| shortage(needs, &free.resources, free.has_pod_limit);
-        let Some(first) = class.first_pending() else { continue };
         if free.iter().any(|free| short_on(free).is_none()) {
             continue;
         }
-        let pod = format!("{}/{}", class.spec.namespace, first.name);
+        let Some(first) = class.first_pending() else { continue };
+        let pod = first.full_name();
         if let Some(short) = new_node.and_then(short_on) {
             found.hopeless.push((pod, class.pending(), short));
         } else if found.reason.is_none() {

@@ -84,8 +84,12 @@ fn pods(view: &NodeView<'_>) -> Vec<String> {
     let mut rows = vec![row(["POD", "CPU", "MEMORY", "WHEN THE NODE GOES"])];
     rows.extend(pods.iter().map(|pod| {
         let requests = &pod.spec.requests;
-        let name = format!("{}/{}", pod.spec.namespace, pod.name);
-        vec![name, MilliCpu(requests.cpu).to_string(), Bytes(requests.memory).to_string(), fate(pod).to_owned()]
+        vec![
+            pod.full_name(),
+            MilliCpu(requests.cpu).to_string(),
+            Bytes(requests.memory).to_string(),
+            fate(pod).to_owned(),
+        ]
     }));
     columns(&rows)
 }

@@ -15,7 +15,7 @@ use crate::view::{TITLE, section};
 pub fn pod(round: &Round, name: &str) -> Result<String, NotFound> {
     let pod = find(round, name)?;
     let standing = Standing::of(round, &pod);
-    let mut text = format!("{TITLE}pod {}{TITLE:#}\n\n", full_name(&pod));
+    let mut text = format!("{TITLE}pod {}{TITLE:#}\n\n", pod.full_name());
     text += &section("State", &state(round, &pod));
     text += &section("Group", &group_lines(&standing));
     text += &section("This round", &this_round(round, &pod, &standing));
@@ -34,7 +34,7 @@ fn find<'r>(round: &'r Round, name: &str) -> Result<PodView<'r>, NotFound> {
         [only] => Ok(*only),
         [] => Err(not_found(round, name)),
         several => {
-            let all: Vec<String> = several.iter().map(full_name).collect();
+            let all: Vec<String> = several.iter().map(PodView::full_name).collect();
             let problem = format!("there are {} pods called {name}", several.len());
             Err(NotFound { problem, hint: format!("name one of {}", names(&all)) })
         }
@@ -47,7 +47,7 @@ fn not_found(round: &Round, name: &str) -> NotFound {
     let on_nodes = snapshot.nodes().flat_map(|view| view.pods());
     let waiting = snapshot.classes().flat_map(|class| class.pending_pods());
     let mut like: Vec<String> =
-        on_nodes.chain(waiting).filter(|pod| pod.name.contains(bare)).map(|pod| full_name(&pod)).collect();
+        on_nodes.chain(waiting).filter(|pod| pod.name.contains(bare)).map(|pod| pod.full_name()).collect();
     like.sort();
     let hint = if like.is_empty() {
         "pods that have ended are not kept; kubectl get pods -A lists all".to_owned()
@@ -55,11 +55,6 @@ fn not_found(round: &Round, name: &str) -> NotFound {
         format!("there are {}", names(&like))
     };
     NotFound { problem: format!("there is no pod {name} that has not ended"), hint }
-}
-
-/// `namespace/name`
-pub(super) fn full_name(pod: &PodView<'_>) -> String {
-    format!("{}/{}", pod.spec.namespace, pod.name)
 }
 
 fn state(round: &Round, pod: &PodView<'_>) -> Vec<String> {
