@@ -8,10 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 use crate::guard::Limits;
+use crate::machines::is_node;
 use crate::membership::{Membership, groups_of_node};
 use crate::plan::{Action, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
-use crate::snapshot::{Coverage, Kind, NodeView, Snapshot};
+use crate::snapshot::{Coverage, Instance, InstanceState, Kind, NodeView, Snapshot};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT, tainted_at};
 
 /// An action that breaks an invariant.
@@ -37,6 +38,12 @@ pub enum Invariant {
     StaleSize { from: u32, observed: u32 },
     #[error("the new size {to} does not enlarge the group")]
     NotLarger { to: u32 },
+    #[error("the new size {to} is not what is left without machines that never came")]
+    NotWhatCame { to: u32 },
+    #[error("the cloud lists no machine {0}")]
+    UnknownMachine(Box<str>),
+    #[error("the machine is the node {0}")]
+    MachineIsNode(Arc<str>),
     #[error("{to} is above the maximum {max}")]
     AboveMax { to: u32, max: u32 },
     #[error("only {size} machines would be left, the minimum is {min}")]
@@ -85,13 +92,21 @@ pub(crate) fn check_members(
     broken.map(|(action, invariant)| Violation { action, invariant }).collect()
 }
 
+/// What an action is about: at most one action of a plan is about each.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Node(Arc<str>),
+    Group(Arc<str>),
+    Machine(Box<str>),
+}
+
 struct Checker<'a> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
     membership: &'a Membership<'a>,
     now: Timestamp,
-    /// The node, or for a resize the group, that an action was about.
-    seen: BTreeSet<(bool, Arc<str>)>,
+    /// What an action was about.
+    seen: BTreeSet<Subject>,
     /// Machines removed from each group so far.
     removed: BTreeMap<Arc<str>, u32>,
 }
@@ -103,21 +118,29 @@ impl Checker<'_> {
         };
         let cloud = self.snapshot.group(&group.name);
         let limits = Limits::of(group, cloud).map_err(|_| Invariant::NoLimits)?;
-        let removes = matches!(planned.action, Action::Taint { .. } | Action::Remove { .. });
+        let removes = match &planned.action {
+            Action::Taint { .. } | Action::Remove { .. } | Action::WriteOff { .. } => true,
+            Action::Resize { from, to } => to < from,
+            Action::Untaint { .. } => false,
+        };
         if group.mode == Mode::Off || (removes && group.mode == Mode::GrowOnly) {
             return Err(Invariant::Mode);
         }
         if removes && [Kind::Nodes, Kind::Pods].iter().any(|kind| self.snapshot.coverage(*kind) != Coverage::Complete) {
             return Err(Invariant::NotKnown);
         }
-        let subject = match planned.action.node() {
-            Some(node) => (true, Arc::from(node)),
-            None => (false, Arc::clone(&group.name)),
+        let subject = match &planned.action {
+            Action::WriteOff { provider_id, .. } => Subject::Machine(provider_id.clone()),
+            action => match action.node() {
+                Some(node) => Subject::Node(node.into()),
+                None => Subject::Group(Arc::clone(&group.name)),
+            },
         };
         if !self.seen.insert(subject) {
             return Err(Invariant::Twice);
         }
         match &planned.action {
+            Action::Resize { from, to } if to < from => self.judge_lowering(group, limits, *from, *to, &planned.reason),
             Action::Resize { from, to } => self.judge_resize(group, limits, *from, *to),
             Action::Untaint { node, key } => {
                 let view = self.own_node(node)?;
@@ -125,6 +148,7 @@ impl Checker<'_> {
             }
             Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),
             Action::Remove { node, pods, .. } => self.judge_removal(group, limits, node, pods),
+            Action::WriteOff { provider_id, replace } => self.judge_write_off(group, limits, provider_id, *replace),
         }
     }
 
@@ -137,6 +161,45 @@ impl Checker<'_> {
             return Err(Invariant::NotLarger { to });
         }
         if to > limits.max { Err(Invariant::AboveMax { to, max: limits.max }) } else { Ok(()) }
+    }
+
+    /// A size is lowered only by what the cloud owes and has not made.
+    fn judge_lowering(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        from: u32,
+        to: u32,
+        why: &Reason,
+    ) -> Result<(), Invariant> {
+        let observed = self.size(group);
+        if from != observed {
+            return Err(Invariant::StaleSize { from, observed });
+        }
+        let lists = self.snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+        let alive = |instances: &Vec<Instance>| {
+            instances.iter().filter(|instance| instance.state != InstanceState::Deleting).count()
+        };
+        let never_came = matches!(why, Reason::NeverCame { .. } | Reason::LaunchFailed { .. });
+        if !never_came || lists.is_none_or(|instances| (to as usize) < alive(instances)) {
+            return Err(Invariant::NotWhatCame { to });
+        }
+        if to < limits.min {
+            return Err(Invariant::BelowMin { size: to, min: limits.min });
+        }
+        *self.removed.entry(Arc::clone(&group.name)).or_default() += from - to;
+        Ok(())
+    }
+
+    fn judge_write_off(&mut self, group: &Group, limits: Limits, id: &str, replace: bool) -> Result<(), Invariant> {
+        let listed = self.snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+        let machine = listed.into_iter().flatten().find(|machine| *machine.provider_id == *id);
+        let Some(machine) = machine else { return Err(Invariant::UnknownMachine(id.into())) };
+        let node = self.snapshot.nodes().find(|view| is_node(machine, view.node));
+        if let Some(view) = node {
+            return Err(Invariant::MachineIsNode(Arc::clone(&view.node.name)));
+        }
+        if replace { Ok(()) } else { self.take_off(group, limits) }
     }
 
     fn judge_mark(&mut self, group: &Group, limits: Limits, node: &Arc<str>, why: &Reason) -> Result<(), Invariant> {

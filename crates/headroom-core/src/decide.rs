@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::check::check_members;
+use crate::machines::Identities;
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{GroupReport, Plan, Subject, Why};
@@ -20,7 +21,8 @@ use crate::strategy::utilization::{self, Members};
 /// Total and deterministic: it cannot fail, and the same values give the same plan and memory. What is missing or does
 /// not make sense becomes a refusal in the report.
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
-    let mut round = Round::new(snapshot, policy, memory, now);
+    let identities = Identities::of(snapshot.nodes().map(|view| view.node));
+    let mut round = Round::new(snapshot, &identities, policy, memory, now);
     judge(&mut round);
     let membership = Membership::of(snapshot, policy);
     refuse_disputes(&mut round, &membership);
@@ -45,8 +47,8 @@ fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTree
         if !policy.dry_run && group.mode != Mode::DryRun {
             return (Arc::clone(&group.name), memory);
         }
-        let GroupMemory { lock, last_step, breaker, .. } = before.group(&group.name);
-        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, ..memory })
+        let GroupMemory { lock, last_step, breaker, request, .. } = before.group(&group.name);
+        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, request, ..memory })
     });
     groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()
 }

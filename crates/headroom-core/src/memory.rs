@@ -39,9 +39,19 @@ pub struct GroupMemory {
     /// What the group's newest usable node was like, for when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt: Option<Learnt>,
-    /// Machines that the cloud owes, oldest first, with the time from which they are waited for.
+    /// Machines that the cloud owes and does not list, oldest first, with the time from which they are waited for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awaited: Vec<Awaited>,
+    /// Machines that the cloud lists without saying since when, and that are no node, with the time at which each was
+    /// first seen.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_seen: BTreeMap<Box<str>, Timestamp>,
+    /// Machines that Headroom asked for and that may not all have come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// Nodes that had not been usable yet at the last round.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub booting: Vec<Arc<str>>,
     /// Young nodes that have been usable: one of them that turns NotReady is not upcoming again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seen_usable: Vec<Arc<str>>,
@@ -54,9 +64,36 @@ pub struct GroupMemory {
     /// What new nodes of a `pending` group were like, for when there is none to look at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,
+    /// What the user or the cloud said that new nodes are like, at the last round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated: Option<Stated>,
     /// Machines that had not come in time at the last round.
     #[serde(skip_serializing_if = "is_default")]
     pub never_came: u32,
+    /// The last failure of the cloud that has been taken in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Timestamp>,
+}
+
+/// Enlargements by a `pending` group whose machines are not all there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// The first of them.
+    pub first: Timestamp,
+    /// The last of them.
+    pub last: Timestamp,
+}
+
+/// What was said of new nodes, as a mark by which a change is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stated {
+    /// A hash of the template.
+    pub hash: u64,
+    /// When it was first seen to be another than before; None when it never was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Timestamp>,
 }
 
 /// The last enlargement of a group.

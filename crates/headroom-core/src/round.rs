@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::machines::Identities;
 use crate::memory::Memory;
 use crate::plan::{Action, Planned, Reason, Refusal, Report, Subject, Warning, Why};
 use crate::policy::{Group, Mode, Policy};
@@ -17,6 +18,8 @@ pub(crate) struct Round<'a> {
     /// As the round before left it.
     pub(crate) memory: &'a Memory,
     pub(crate) now: Timestamp,
+    /// The nodes of the whole cluster, by what they are known by.
+    pub(crate) identities: &'a Identities<'a>,
     pub(crate) wake: Wake,
     pub(crate) actions: Vec<Planned>,
     pub(crate) report: Report,
@@ -25,12 +28,19 @@ pub(crate) struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, policy: &'a Policy, memory: &'a Memory, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        snapshot: &'a Snapshot,
+        identities: &'a Identities<'a>,
+        policy: &'a Policy,
+        memory: &'a Memory,
+        now: Timestamp,
+    ) -> Self {
         Round {
             snapshot,
             policy,
             memory,
             now,
+            identities,
             wake: Wake::new(now),
             actions: Vec::new(),
             report: Report::default(),

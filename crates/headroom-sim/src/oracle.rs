@@ -48,6 +48,10 @@ pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result
         Action::Taint { .. } => Ok(()),
         Action::Remove { .. } if state.target <= min => Err(format!("the minimum is {min}")),
         Action::Remove { node, .. } => judge_removal(world, group, node),
+        Action::WriteOff { replace: false, .. } if state.target <= min => Err(format!("the minimum is {min}")),
+        Action::WriteOff { provider_id, .. } => {
+            world.node_of(provider_id).map_or(Ok(()), |node| Err(format!("the machine is the node {node}")))
+        }
     }
 }
 

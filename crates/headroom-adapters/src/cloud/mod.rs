@@ -18,6 +18,10 @@ pub trait Cloud: Send + Sync {
     /// Removes these machines of `group` and lowers its size by as many. One that is gone already is no error.
     async fn remove(&self, group: &str, machines: &[&str]) -> Result<(), CloudError>;
 
+    /// Removes these machines of `group` and keeps its size, so that the cloud makes others. One that is gone already is
+    /// no error.
+    async fn replace(&self, group: &str, machines: &[&str]) -> Result<(), CloudError>;
+
     /// What a new machine of `group` will be like; None when the cloud cannot tell.
     async fn template(&self, group: &str) -> Result<Option<Template>, CloudError>;
 }

@@ -85,6 +85,13 @@ pub enum Action {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pods: Vec<String>,
     },
+    /// Remove a machine that never became a node, through its cloud.
+    WriteOff {
+        /// How the cloud knows the machine.
+        provider_id: Box<str>,
+        /// Whether the cloud is to make another one in its place: the target stays. Otherwise it is lowered by one.
+        replace: bool,
+    },
 }
 
 impl Action {
@@ -92,7 +99,7 @@ impl Action {
     pub fn node(&self) -> Option<&str> {
         match self {
             Action::Untaint { node, .. } | Action::Taint { node, .. } | Action::Remove { node, .. } => Some(node),
-            Action::Resize { .. } => None,
+            Action::Resize { .. } | Action::WriteOff { .. } => None,
         }
     }
 }
@@ -105,6 +112,8 @@ impl fmt::Display for Action {
             Action::Taint { node, taint } => write!(f, "taint {node} {taint}"),
             Action::Remove { node, pods, .. } if pods.is_empty() => write!(f, "remove {node}"),
             Action::Remove { node, pods, .. } => write!(f, "remove {node} with {} pods", pods.len()),
+            Action::WriteOff { provider_id, replace: false } => write!(f, "write off {provider_id}"),
+            Action::WriteOff { provider_id, replace: true } => write!(f, "write off {provider_id} and get another"),
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::policy::Percent;
 use crate::quantity::{Bytes, MilliCpu, Ratio};
+use crate::snapshot::LaunchError;
 
 /// The resource that a number is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -197,12 +198,34 @@ pub enum Reason {
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<String>,
     },
+    /// Machines were asked for and did not come in time.
+    NeverCame {
+        /// How many.
+        machines: u32,
+        /// How long each may take.
+        #[serde(serialize_with = "as_seconds")]
+        boot_timeout: SignedDuration,
+    },
+    /// The cloud says that it could not make machines.
+    LaunchFailed {
+        /// How many.
+        machines: u32,
+        /// What kept it from making them.
+        error: Option<LaunchError>,
+        /// In the cloud's own words.
+        message: Box<str>,
+    },
     /// Somebody marked the node with the force taint, and it is empty.
     ForceTainted,
 }
 
 fn as_seconds<S: Serializer>(duration: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i64(duration.as_secs())
+}
+
+/// `1 machine`, `2 machines`.
+pub(crate) fn counted(count: u32, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 /// A duration in the words of the configuration, to the second: `1h30m`.
@@ -257,6 +280,15 @@ impl fmt::Display for Reason {
                     _ => write!(f, "{pods} pods wait, {first} among them")?,
                 }
                 decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
+            }
+            Reason::NeverCame { machines, boot_timeout } => {
+                write!(f, "{} did not come within {}", counted(*machines, "machine"), short(*boot_timeout))
+            }
+            Reason::LaunchFailed { machines, error, message } => {
+                let (machines, error) = (counted(*machines, "machine"), error.map(|error| error.to_string()));
+                let error = error.unwrap_or_else(|| "the cloud failed".to_owned());
+                write!(f, "{machines} could not be made: {error}")?;
+                if message.is_empty() { Ok(()) } else { write!(f, " ({message})") }
             }
             Reason::ForceTainted => f.write_str("force taint and empty"),
         }

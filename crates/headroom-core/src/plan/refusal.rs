@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::reason::short;
+use super::reason::{counted, short};
 use crate::backoff;
 use crate::limits::Bound;
 use crate::policy::Percent;
@@ -195,6 +195,17 @@ pub enum Why {
         #[serde(skip)]
         boot_timeout: SignedDuration,
     },
+    /// Machines of the cloud and nodes cannot be told to belong together, so no machine counts as one that never came.
+    MachinesUnclear {
+        /// The group.
+        group: Arc<str>,
+        /// Machines that the cloud owes or lists, past their time, that are no node.
+        machines: u32,
+        /// Machines that are nodes of the group.
+        matched: u32,
+        /// Nodes of the group that are no machine that the cloud lists.
+        strangers: u32,
+    },
     /// Enlargements brought nothing several times in a row.
     BreakerOpen {
         /// How often.
@@ -315,6 +326,12 @@ impl fmt::Display for Why {
                 "{count} machines that were asked for did not come within {}; the cloud's target is {target} already",
                 short(*boot_timeout)
             ),
+            Why::MachinesUnclear { machines, matched, strangers, .. } => write!(
+                f,
+                "{} past their time, {matched} others are nodes, {} without a machine: nothing is written off",
+                counted(*machines, "machine"),
+                counted(*strangers, "node")
+            ),
             Why::BreakerOpen { failures, nodes } => {
                 write!(f, "{failures} enlargements in a row brought no node beyond {nodes}: not asking for more")
             }
@@ -363,6 +380,9 @@ impl Why {
             Why::AtMax { .. } => "raise size.max".to_owned(),
             Why::LargerThanNode { .. } => "use a group with larger machines".to_owned(),
             Why::NeverCame { .. } => "look for quota or stock errors of the cloud group".to_owned(),
+            Why::MachinesUnclear { group, .. } => {
+                format!("provider ids of {group} match no node: give the nodes the ids that the cloud lists")
+            }
             Why::TaintUnreadable { .. } => "remove the taint from the node, or set a unix time as its value".to_owned(),
             Why::Rejected { .. } => "this is a fault in Headroom; please report it with a recording".to_owned(),
             _ => return None,

@@ -21,8 +21,8 @@ pub use builder::{Builder, Change};
 pub use coverage::{Coverage, Kind};
 pub use labels::Labels;
 pub use object::{
-    CloudGroup, Effect, Expression, Instance, InstanceState, Node, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec,
-    Readiness, SharedSpec, Taint, Template, Toleration,
+    CloudGroup, Effect, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm, Operator,
+    Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
 };
 pub use rules::{HostPort, LabelSelector, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};

@@ -100,6 +100,9 @@ pub struct Node {
     /// The object is being deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleting: bool,
+    /// Its host names and internal addresses, by which a cloud may know it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<Box<str>>,
     /// Somebody asked that this node is not removed, for example by `atlassian.com/no-delete`: the annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_delete: Option<Box<str>>,
@@ -346,7 +349,7 @@ impl Pod {
 }
 
 /// What one new machine of a group will be like.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Template {
     /// What pods may use.
@@ -371,6 +374,39 @@ pub enum InstanceState {
     Running,
     /// Goes.
     Deleting,
+    /// The cloud could not make it; [`CloudGroup::failure`] says why. It counts in the size until it is deleted.
+    Failed,
+}
+
+/// Why a cloud makes no machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LaunchError {
+    /// It has none of the kind left.
+    OutOfStock,
+    /// It refuses for another reason, such as a quota.
+    Refused,
+}
+
+impl std::fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            LaunchError::OutOfStock => "the cloud is out of stock",
+            LaunchError::Refused => "the cloud refused",
+        })
+    }
+}
+
+/// What a cloud said when it last could not make a machine for a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchFailure {
+    /// When it tried.
+    pub at: Timestamp,
+    /// The kind of reason.
+    pub error: LaunchError,
+    /// In the cloud's own words.
+    pub message: Box<str>,
 }
 
 /// One machine of a group, as its cloud sees it.
@@ -379,6 +415,9 @@ pub enum InstanceState {
 pub struct Instance {
     /// Equal to the `provider_id` of the node that it becomes.
     pub provider_id: Box<str>,
+    /// Its host names and internal addresses, where the cloud gives them: a node that has one of them is this machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<Box<str>>,
     /// How it is doing.
     pub state: InstanceState,
     /// When it was launched.
@@ -403,6 +442,9 @@ pub struct CloudGroup {
     /// The machines; None when the cloud does not list them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<Vec<Instance>>,
+    /// The last time that it could not make a machine, as long as the cloud tells of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<LaunchFailure>,
     /// What a new machine will be like, when the cloud knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,

@@ -136,6 +136,22 @@ impl World {
         Ok(())
     }
 
+    /// Removes a machine that is no node. The target is lowered by one, unless the cloud is to make another.
+    pub(super) fn write_off(&mut self, name: &Arc<str>, provider_id: &str, replace: bool) -> Result<(), Refused> {
+        let group = self.group_called(name)?;
+        let is_it = |id: &&MachineId| self.machines.get(id).is_some_and(|known| *known.provider_id == *provider_id);
+        let id = self.groups[group].machines.iter().find(is_it).copied();
+        let id = id.ok_or_else(|| Refused::NoNode { node: provider_id.into() })?;
+        let state = &self.groups[group];
+        let (min, max, to) = (state.spec.min, state.spec.max, state.target.saturating_sub(u32::from(!replace)));
+        if to < min {
+            return Err(Refused::Limits { group: Arc::clone(name), to, min, max });
+        }
+        self.end_machine(id);
+        self.set_target(group, to);
+        Ok(())
+    }
+
     pub(super) fn group_called(&self, name: &str) -> Result<usize, Refused> {
         let found = self.groups.iter().position(|group| *group.spec.name == *name);
         found.ok_or_else(|| Refused::NoGroup { group: Arc::from(name) })
@@ -195,7 +211,12 @@ impl World {
         let instance = |id: &MachineId| {
             let machine = self.machines.get(id)?;
             let state = if machine.node.is_some() { InstanceState::Running } else { InstanceState::Creating };
-            Some(Instance { provider_id: machine.provider_id.clone(), state, created: Some(machine.launched) })
+            Some(Instance {
+                provider_id: machine.provider_id.clone(),
+                state,
+                created: Some(machine.launched),
+                ..Instance::default()
+            })
         };
         let template = || Template {
             allocatable: spec.node_type.allocatable.clone(),
@@ -210,6 +231,7 @@ impl World {
             max: Some(spec.max),
             instances: spec.lists_machines.then(|| machines.iter().filter_map(instance).collect()),
             template: spec.knows_template.then(template),
+            failure: None,
         }
     }
 

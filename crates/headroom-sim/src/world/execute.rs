@@ -35,8 +35,18 @@ impl World {
                 self.remove(node)?;
                 self.ledger.counts.removed += 1;
             }
+            Action::WriteOff { provider_id, replace } => {
+                self.write_off(&planned.group, provider_id, *replace)?;
+                self.ledger.counts.removed += 1;
+            }
         }
         Ok(())
+    }
+
+    /// The node that a machine has become.
+    pub(crate) fn node_of(&self, provider_id: &str) -> Option<Arc<str>> {
+        let machine = self.machines.values().find(|machine| *machine.provider_id == *provider_id)?;
+        machine.node.as_ref().map(|_| Arc::clone(&machine.name))
     }
 
     fn node_called(&self, name: &Arc<str>) -> Result<MachineId, Refused> {

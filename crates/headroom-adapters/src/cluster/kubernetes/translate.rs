@@ -77,6 +77,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         allocatable,
         capacity,
         deleting: metadata.deletion_timestamp.is_some(),
+        addresses: addresses(&status.addresses),
         no_delete: no_delete.filter(|value| !value.is_empty()).map(Box::from),
     };
     Ok(Translated { value, warnings })
@@ -131,6 +132,13 @@ pub fn pod(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<Pod
 /// The namespace of an object that has one; what leaves it out means `default`.
 pub fn namespace<'a>(metadata: &'a object::Metadata<'_>) -> &'a str {
     if metadata.namespace.is_empty() { "default" } else { &metadata.namespace }
+}
+
+/// The names by which a cloud may know the machine. External addresses are left out: they move from machine to machine.
+fn addresses(objects: &[object::Address<'_>]) -> Vec<Box<str>> {
+    let kinds = ["InternalIP", "Hostname", "InternalDNS"];
+    let own = objects.iter().filter(|object| kinds.contains(&&*object.kind) && !object.address.is_empty());
+    own.map(|object| Box::from(&*object.address)).collect()
 }
 
 fn name<'a>(metadata: &'a object::Metadata<'_>) -> Result<&'a str, Malformed> {

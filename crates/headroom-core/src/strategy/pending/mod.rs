@@ -1,22 +1,22 @@
 //! Grow groups for pods that wait: all groups of this strategy are decided together, since each is an option for the
 //! same pods.
 
+mod arrivals;
 mod options;
 mod template;
 mod waiting;
+mod write_off;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use crate::backoff::{Backoffs, Cause, Key};
+use crate::backoff::{Backoffs, Key};
 use crate::balance::Shape;
 use crate::expander::Context;
 use crate::guard;
 use crate::limits::{self, Bound, Present};
-use crate::machines::{Machines, machines};
+use crate::machines::{Machines, Observed, machines};
 use crate::membership::Membership;
-use crate::memory::GroupMemory;
+use crate::memory::{GroupMemory, Request};
 use crate::plan::{Action, Counts, GroupReport, Reason, ScaleUp, Subject, Why};
 use crate::policy::{Group, Mode, Pending, Strategy};
 use crate::pricing::Offering;
@@ -26,6 +26,7 @@ use crate::scheduling::{NewNode, Placement, Setup, Standing, Supply, TemplateId}
 use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Labels, Node, NodeView, SharedSpec, Template};
 use options::choose;
 use template::{NewMachine, new_machine};
+use write_off::write_off;
 
 /// A group that may be enlarged in this round, with what is known of it.
 struct Open<'p> {
@@ -123,14 +124,20 @@ pub(crate) fn pass(
         return;
     }
     backoffs.forget_stale(round.now, &policy.pending.backoff);
+    let disputed_in = |at: usize| -> Vec<NodeView<'_>> {
+        let of_group = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
+        of_group.map(|(view, _)| *view).collect()
+    };
+    let disputed: Vec<Vec<NodeView<'_>>> = (0..policy.groups.len()).map(disputed_in).collect();
     let mut open: Vec<Open<'_>> = Vec::new();
     for (at, group) in policy.groups.iter().enumerate() {
         let Strategy::Pending(settings) = &group.strategy else { continue };
         let (Some(memory), true) = (memories.get_mut(at), group.mode != Mode::Off) else { continue };
         let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
-        let disputed = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
-        let disputed: Vec<NodeView<'_>> = disputed.map(|(view, _)| *view).collect();
-        let (report, candidate) = look(round, at, group, settings, nodes, &disputed, memory, backoffs);
+        let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
+        let cloud = round.snapshot.group(&group.name);
+        let observed = Observed { group, cloud, nodes, disputed, everywhere: round.identities };
+        let (report, candidate) = look(round, at, &observed, settings, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
         }
@@ -153,23 +160,24 @@ pub(crate) fn pass(
             report.planned = open.planned;
             report.wanted = i64::from(open.planned) - i64::from(open.size);
         }
+        if let (Some(memory), true) = (memories.get_mut(open.at), open.planned > open.size) {
+            let first = memory.request.map_or(round.now, |request| request.first);
+            memory.request = Some(Request { first, last: round.now });
+        }
     }
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
-#[allow(clippy::too_many_arguments, reason = "each is one of the things that a group is")]
 fn look<'p>(
     round: &mut Round<'_>,
     at: usize,
-    group: &'p Group,
+    observed: &Observed<'p, '_>,
     settings: &'p Pending,
-    nodes: &[NodeView<'_>],
-    disputed: &[NodeView<'_>],
     memory: &mut GroupMemory,
     backoffs: &mut Backoffs,
 ) -> (GroupReport, Option<Open<'p>>) {
-    let cloud = round.snapshot.group(&group.name);
-    let machines = machines(group, cloud, nodes, disputed, memory, round.now, &mut round.wake);
+    let Observed { group, cloud, nodes, disputed, .. } = *observed;
+    let machines = machines(observed, memory, round.now, &mut round.wake);
     let present = nodes.iter().filter(|view| !view.node.deleting).count() as u32;
     let size = cloud.map_or(present, |cloud| cloud.target);
     let cordoned = nodes.iter().filter(|view| view.node.unschedulable).count() as u32;
@@ -181,7 +189,7 @@ fn look<'p>(
             in_service: present.saturating_sub(cordoned + booting),
             upcoming: booting.saturating_add(machines.unregistered),
             cordoned,
-            never_came: machines.never_came,
+            never_came: machines.never_came(),
             disputed: disputed.len() as u32,
             ..Counts::default()
         },
@@ -198,19 +206,18 @@ fn look<'p>(
         }
     };
     (report.min, report.max) = (Some(limits.min), Some(limits.max));
-    let Some(machine) = new_machine(round.snapshot, group, cloud, nodes, memory) else {
+    let written_off = write_off(round, observed, settings, limits, &machines, memory);
+    let size_left = size - written_off.as_ref().map_or(0, |written_off| written_off.lowered);
+    report.planned = size_left;
+    let Some(machine) = new_machine(round, group, cloud, nodes, memory) else {
         round.refuse_group(group, Why::NoTemplate);
         return (report, None);
     };
     let key = Key { group: Arc::clone(&group.name), offering: Offering::of(&machine.template.labels) };
-    learn_from_arrivals(round.now, round.policy.pending.backoff, &machines, nodes, memory, backoffs, &key);
+    arrivals::learn(observed, &machines, memory, backoffs, &key, &round.policy.pending.backoff, round.now);
     let mut free = machine.template.allocatable.clone();
     machine.daemon_sets.iter().for_each(|spec| free = free.saturating_sub(&spec.requests));
-    let mut room = limits.max.saturating_sub(size);
-    if machines.never_came > 0 {
-        let (count, boot_timeout) = (machines.never_came, group.boot_timeout);
-        round.refuse_group(group, Why::NeverCame { count, target: size, boot_timeout });
-    }
+    let mut room = if written_off.is_some() { 0 } else { limits.max.saturating_sub(size) };
     if let Some(backoff) = backoffs.active(&key, round.now) {
         round.wake.at(backoff.until());
         round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
@@ -218,29 +225,8 @@ fn look<'p>(
     }
     let own = |key: &str| group.select.labels.get(key).is_some();
     let labels = machine.template.labels.iter().filter(|(key, _)| !own(key)).collect();
-    let (max, planned, bound) = (limits.max, size, None);
+    let (max, planned, bound) = (limits.max, size_left, None);
     (report, Some(Open { at, group, settings, machine, free, machines, size, planned, max, room, bound, labels }))
-}
-
-/// Machines that did not come in time make their group back off; one that came ends that.
-fn learn_from_arrivals(
-    now: Timestamp,
-    settings: crate::backoff::Settings,
-    machines: &Machines,
-    nodes: &[NodeView<'_>],
-    memory: &mut GroupMemory,
-    backoffs: &mut Backoffs,
-    key: &Key,
-) {
-    if machines.never_came > memory.never_came {
-        backoffs.failed(key.clone(), Cause::NeverCame, now, &settings);
-    }
-    memory.never_came = machines.never_came;
-    let failed = backoffs.active(key, now).map(|backoff| backoff.failed);
-    let came = |view: &NodeView<'_>| view.node.created > failed && !machines.booting.contains(&view.node.name);
-    if failed.is_some() && nodes.iter().any(came) {
-        backoffs.succeeded(key);
-    }
 }
 
 /// Places the waiting pods on what is there and on its way, and buys machines for the rest.

@@ -1,12 +1,17 @@
 //! What a new machine of a group will be like.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::machines::usable;
-use crate::memory::GroupMemory;
+use jiff::Timestamp;
+use rustc_hash::FxHasher;
+
+use crate::machines::{expected, has_started, usable};
+use crate::memory::{GroupMemory, Stated};
 use crate::policy::Group;
+use crate::round::Round;
 use crate::scheduling::{HOSTNAME, Host, allows};
-use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Snapshot, Taint, Template};
+use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Taint, Template};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
 
 /// What a new machine will be like, and the pods of DaemonSets that will run on it.
@@ -25,29 +30,62 @@ const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 /// The template of `group`: its newest usable node, or else what the user, the cloud or memory say. It is worked out anew
 /// in each round, so that a change of the group's machines is seen with the first new node.
 pub(super) fn new_machine(
-    snapshot: &Snapshot,
+    round: &Round<'_>,
     group: &Group,
     cloud: Option<&CloudGroup>,
     nodes: &[NodeView<'_>],
     memory: &mut GroupMemory,
 ) -> Option<NewMachine> {
-    let usable = nodes.iter().filter(|view| usable(group, cloud, view.node) && !view.node.deleting);
-    let newest = usable.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)));
-    if let Some(view) = newest {
+    let stated = group.template.as_ref().or_else(|| cloud.and_then(|cloud| cloud.template.as_ref()));
+    let changed = note_change(stated, memory, round.now);
+    if let Some(view) = newest(round.now, group, cloud, nodes, memory).filter(|view| view.node.created >= changed) {
         let template = template_of(group, view.node);
         memory.template = Some(template.clone());
         let pods = view.pods().into_iter().filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
         let daemon_sets = pods.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
         return Some(NewMachine { template, daemon_sets });
     }
-    let stated = group.template.clone().or_else(|| cloud.and_then(|cloud| cloud.template.clone()));
-    let mut template = stated.or_else(|| memory.template.clone())?;
+    let mut template = stated.or(memory.template.as_ref())?.clone();
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
     let host = Host::new(&template);
+    let snapshot = round.snapshot;
     let running = snapshot.daemon_sets().filter(|spec| allows(snapshot, spec, &host).is_ok());
     let daemon_sets = running.cloned().collect();
     Some(NewMachine { template, daemon_sets })
+}
+
+/// When the template that the user or the cloud states last became another one, None when it never did. Nodes that are
+/// older say nothing about the next one.
+fn note_change(stated: Option<&Template>, memory: &mut GroupMemory, now: Timestamp) -> Option<Timestamp> {
+    let hash = stated.map(|template| {
+        let mut hasher = FxHasher::default();
+        template.hash(&mut hasher);
+        hasher.finish()
+    });
+    memory.stated = hash.map(|hash| match memory.stated {
+        Some(known) if known.hash == hash => known,
+        Some(_) => Stated { hash, changed: Some(now) },
+        None => Stated { hash, changed: None },
+    });
+    memory.stated.and_then(|stated| stated.changed)
+}
+
+/// The newest node that is what nodes of the group are like once they have started. One that still lacks a device of
+/// its kind after its time is what they are like now.
+fn newest<'n, 'a>(
+    now: Timestamp,
+    group: &Group,
+    cloud: Option<&CloudGroup>,
+    nodes: &'n [NodeView<'a>],
+    memory: &GroupMemory,
+) -> Option<&'n NodeView<'a>> {
+    let expected = expected(group, cloud, memory);
+    let is_old = |node: &Node| node.created.is_none_or(|created| now.duration_since(created) >= group.boot_timeout);
+    let counts =
+        |node: &Node| !node.deleting && (usable(group, expected, node) || (is_old(node) && has_started(group, node)));
+    let counting = nodes.iter().filter(|view| counts(view.node));
+    counting.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)))
 }
 
 /// What a node says about others like it: nothing that is its own.

@@ -67,7 +67,7 @@ impl Pass<'_> {
         }
         if to <= self.size {
             if wanted > base && base < self.size {
-                let (count, target) = (self.machines.never_came, self.size);
+                let (count, target) = (self.machines.never_came(), self.size);
                 let boot_timeout = self.group.boot_timeout;
                 round.refuse_group(self.group, Why::NeverCame { count, target, boot_timeout });
             }

@@ -24,7 +24,7 @@ pub use starve::{Shortage, shortage};
 pub use threshold::{busiest, compare, nodes_to_add, usages};
 
 use crate::guard::Limits;
-use crate::machines::{Machines, learn, machines, shape};
+use crate::machines::{Machines, Observed, learn, machines, shape};
 use crate::memory::{GroupMemory, Learnt};
 use crate::plan::{Counts, GroupReport, Reason, Resource, Subject, Usage, Warning, Why};
 use crate::policy::{CountPods, DaemonSets, Group, Percent, Utilization};
@@ -86,7 +86,14 @@ pub(crate) fn pass(
     let cloud = round.snapshot.group(&group.name);
     let before = memory.clone();
     learn(group, cloud, members.nodes, memory);
-    let machines = machines(group, cloud, members.nodes, &members.disputed_nodes, memory, round.now, &mut round.wake);
+    let observed = Observed {
+        group,
+        cloud,
+        nodes: members.nodes,
+        disputed: &members.disputed_nodes,
+        everywhere: round.identities,
+    };
+    let machines = machines(&observed, memory, round.now, &mut round.wake);
     let shape = shape(group, cloud, memory);
     let since = health::not_ready_since(members.nodes, round.memory, memory, round.now);
     let nodes = Nodes::sort(members.nodes, &machines);
@@ -381,7 +388,7 @@ fn counts(nodes: &Nodes<'_>, machines: &Machines, disputed: u32) -> Counts {
         tainted: nodes.tainted.len() as u32,
         force_tainted: nodes.force_tainted.len() as u32,
         cordoned: nodes.cordoned.len() as u32,
-        never_came: machines.never_came,
+        never_came: machines.never_came(),
         disputed,
     }
 }

@@ -12,7 +12,7 @@ pub use group::group;
 pub use node::node;
 pub use pod::pod;
 
-use headroom_core::machines::machines;
+use headroom_core::machines::{Identities, Observed, machines};
 use headroom_core::membership::Membership;
 use headroom_core::memory::GroupMemory;
 use headroom_core::plan::{Refusal, Subject};
@@ -41,7 +41,9 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
     let cloud = round.snapshot().group(&group.name);
     // A dump comes with no memory and the plan is made: what is noted here is of no use to anybody.
     let (mut memory, mut wake) = (GroupMemory::default(), Wake::new(round.plan.at));
-    Nodes::sort(nodes, &machines(group, cloud, nodes, &disputed, &mut memory, round.plan.at, &mut wake))
+    let everywhere = Identities::of(round.snapshot().nodes().map(|view| view.node));
+    let observed = Observed { group, cloud, nodes, disputed: &disputed, everywhere: &everywhere };
+    Nodes::sort(nodes, &machines(&observed, &mut memory, round.plan.at, &mut wake))
 }
 
 /// What is done in a group.

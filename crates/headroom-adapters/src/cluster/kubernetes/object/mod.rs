@@ -144,6 +144,21 @@ pub struct NodeStatus<'a> {
     /// Ready and others.
     #[serde(borrow, deserialize_with = "or_default")]
     pub conditions: Vec<Condition<'a>>,
+    /// Host names and addresses.
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub addresses: Vec<Address<'a>>,
+}
+
+/// One of a node's `status.addresses`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Address<'a> {
+    /// For example `InternalIP`.
+    #[serde(borrow, rename = "type")]
+    pub kind: Text<'a>,
+    /// A name or an address.
+    #[serde(borrow)]
+    pub address: Text<'a>,
 }
 
 /// A pod.

@@ -1,0 +1,63 @@
+//! Which machine is which node.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::scheduling::HOSTNAME;
+use crate::snapshot::{Instance, Node};
+
+/// What some nodes are known by. The lists are made when they are first asked for: in a healthy cluster every machine is
+/// found among the nodes of its own group, by its provider id.
+pub struct Identities<'a> {
+    nodes: Vec<&'a Node>,
+    /// Sorted.
+    provider_ids: OnceCell<Vec<&'a str>>,
+    /// Names, host names and addresses, sorted.
+    names: OnceCell<Vec<&'a str>>,
+}
+
+impl<'a> Identities<'a> {
+    /// Of these nodes.
+    pub fn of(nodes: impl Iterator<Item = &'a Node>) -> Self {
+        Identities { nodes: nodes.collect(), provider_ids: OnceCell::new(), names: OnceCell::new() }
+    }
+
+    /// Whether one of the nodes is this machine: it has its provider id or, where the cloud gives them, its host name or
+    /// address.
+    pub(super) fn has(&self, machine: &Instance) -> bool {
+        let ids = || sorted(self.nodes.iter().filter_map(|node| node.provider_id.as_deref()));
+        let names = || sorted(self.nodes.iter().flat_map(|node| names(node)));
+        let known = |names: &Vec<&str>, name: &str| names.binary_search(&name).is_ok();
+        known(self.provider_ids.get_or_init(ids), &machine.provider_id)
+            || machine.addresses.iter().any(|address| known(self.names.get_or_init(names), address))
+    }
+}
+
+/// Whether `node` is this machine.
+pub fn is_node(machine: &Instance, node: &Node) -> bool {
+    node.provider_id.as_ref() == Some(&machine.provider_id)
+        || names(node).any(|name| machine.addresses.iter().any(|address| **address == *name))
+}
+
+/// How many of `nodes` are none of `machines`.
+pub(super) fn strangers<'a>(nodes: impl Iterator<Item = &'a Node>, machines: &[Instance]) -> u32 {
+    let ids: BTreeSet<&str> = machines.iter().map(|machine| &*machine.provider_id).collect();
+    let addresses: BTreeSet<&str> =
+        machines.iter().flat_map(|machine| &machine.addresses).map(|address| &**address).collect();
+    let known = |node: &&Node| {
+        node.provider_id.as_deref().is_some_and(|id| ids.contains(id))
+            || names(node).any(|name| addresses.contains(name))
+    };
+    u32::try_from(nodes.filter(|node| !known(node)).count()).unwrap_or(u32::MAX)
+}
+
+fn names(node: &Node) -> impl Iterator<Item = &str> {
+    let addresses = node.addresses.iter().map(|address| &**address);
+    std::iter::once(&*node.name).chain(node.labels.get(HOSTNAME)).chain(addresses)
+}
+
+fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names
+}
