@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::backoff::Backoffs;
 use crate::check::check_members;
-use crate::machines::Identities;
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{GroupReport, Plan, Subject, Why};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
 use crate::snapshot::{Coverage, Kind, Snapshot};
-use crate::strategy::pending;
+use crate::strategy::pending::{self, Inquiry, Outcome};
 use crate::strategy::utilization::{self, Members};
 
 /// Decides what to do about `snapshot` under `policy`, and what to remember for the next round.
@@ -21,24 +21,50 @@ use crate::strategy::utilization::{self, Members};
 /// Total and deterministic: it cannot fail, and the same values give the same plan and memory. What is missing or does
 /// not make sense becomes a refusal in the report.
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
-    let identities = Identities::of(snapshot.nodes().map(|view| view.node));
-    let mut round = Round::new(snapshot, &identities, policy, memory, now);
-    judge(&mut round);
-    let membership = Membership::of(snapshot, policy);
-    refuse_disputes(&mut round, &membership);
-    let mut remembered: Vec<GroupMemory> = policy.groups.iter().map(|group| memory.group(&group.name)).collect();
-    let mut reports: Vec<Option<GroupReport>> = Vec::new();
-    for ((at, group), memory) in policy.groups.iter().enumerate().zip(&mut remembered) {
-        reports.push(decide_group(&mut round, &membership, at, group, memory));
-    }
-    let mut backoffs = memory.backoffs.clone();
-    pending::pass(&mut round, &membership, &mut remembered, &mut backoffs, &mut reports);
-    round.report.groups = reports.into_iter().flatten().collect();
+    let mut round = Round::new(snapshot, policy, memory, now);
+    let Decided { membership, remembered, backoffs, .. } = decide_all(&mut round);
     let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy, &membership);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());
     (plan, next)
+}
+
+/// Decides as [`decide`] does, and keeps what came of it to be asked about single pods and groups. None when no group has
+/// the strategy `pending`, or when too little is known to judge these groups.
+pub fn inquire<'a>(
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    memory: &'a Memory,
+    now: Timestamp,
+) -> Option<Inquiry<'a>> {
+    let mut round = Round::new(snapshot, policy, memory, now);
+    let outcome = decide_all(&mut round).outcome?;
+    Some(Inquiry::new(&round, outcome))
+}
+
+/// What a round leaves beside its actions and its report.
+struct Decided<'a> {
+    membership: Membership<'a>,
+    remembered: Vec<GroupMemory>,
+    backoffs: Backoffs,
+    outcome: Option<Outcome<'a>>,
+}
+
+fn decide_all<'a>(round: &mut Round<'a>) -> Decided<'a> {
+    let (snapshot, policy, memory) = (round.snapshot, round.policy, round.memory);
+    judge(round);
+    let membership = Membership::of(snapshot, policy);
+    refuse_disputes(round, &membership);
+    let mut remembered: Vec<GroupMemory> = policy.groups.iter().map(|group| memory.group(&group.name)).collect();
+    let mut reports: Vec<Option<GroupReport>> = Vec::new();
+    for ((at, group), memory) in policy.groups.iter().enumerate().zip(&mut remembered) {
+        reports.push(decide_group(round, &membership, at, group, memory));
+    }
+    let mut backoffs = memory.backoffs.clone();
+    let outcome = pending::pass(round, &membership, &mut remembered, &mut backoffs, &mut reports);
+    round.report.groups = reports.into_iter().flatten().collect();
+    Decided { membership, remembered, backoffs, outcome }
 }
 
 /// What is remembered of the groups of the policy. What is only shown must not start a timer.

@@ -30,4 +30,4 @@ pub mod strategy;
 pub mod wake;
 
 pub use check::{Invariant, Violation, check};
-pub use decide::decide;
+pub use decide::{decide, inquire};

@@ -1,5 +1,6 @@
 //! What a round collects while it decides.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -19,7 +20,7 @@ pub(crate) struct Round<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) now: Timestamp,
     /// The nodes of the whole cluster, by what they are known by.
-    pub(crate) identities: &'a Identities<'a>,
+    pub(crate) identities: Rc<Identities<'a>>,
     pub(crate) wake: Wake,
     pub(crate) actions: Vec<Planned>,
     pub(crate) report: Report,
@@ -28,19 +29,13 @@ pub(crate) struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    pub(crate) fn new(
-        snapshot: &'a Snapshot,
-        identities: &'a Identities<'a>,
-        policy: &'a Policy,
-        memory: &'a Memory,
-        now: Timestamp,
-    ) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot, policy: &'a Policy, memory: &'a Memory, now: Timestamp) -> Self {
         Round {
             snapshot,
             policy,
             memory,
             now,
-            identities,
+            identities: Rc::new(Identities::of(snapshot.nodes().map(|view| view.node))),
             wake: Wake::new(now),
             actions: Vec::new(),
             report: Report::default(),

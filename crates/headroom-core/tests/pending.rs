@@ -94,7 +94,7 @@ fn selectors_taints_and_sizes_are_said_when_no_group_fits() {
         expect![[r#"
             gpu 0, wants +0
             web 0, wants +0
-              not: pod default/zone: fits on no new node; closest is web: wants a node with zone=b, not one without zone
+              not: pod default/zone: fits on no new node; closest is web: wants a node with topology.kubernetes.io/zone=b, not one without topology.kubernetes.io/zone
               not: pod default/big: fits on no new node; closest is web: needs 4 cpu, at most 2 free
         "#]],
     );

@@ -30,6 +30,8 @@ use crate::quantity::{Resources, Totals};
 pub struct Candidate {
     /// The group to enlarge.
     pub group: Arc<str>,
+    /// Similar groups among which the nodes would be shared out, `group` left out.
+    pub shared_with: Vec<Arc<str>>,
     /// How many nodes to add: no more than every limit allows. An option without nodes is no option.
     pub nodes: u32,
     /// What one new node has: its capacity, or where that is not known what it offers to pods.
@@ -82,7 +84,8 @@ pub fn rank(candidates: &[Candidate], chain: &Chain, context: &Context<'_>) -> V
             };
             let scores = expanders.iter().map(score).collect();
             let price = expanders.contains(&Expander::Price).then_some(price);
-            Ranked { rank: Rank { scores, group: Arc::clone(&candidate.group) }, at, nodes: candidate.nodes, price }
+            let rank = Rank { scores, group: Arc::clone(&candidate.group) };
+            Ranked { rank, at, shared_with: candidate.shared_with.clone(), nodes: candidate.nodes, price }
         })
         .collect();
     ranking.sort_by(|a, b| a.rank.cmp(&b.rank));

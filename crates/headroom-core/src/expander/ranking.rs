@@ -40,6 +40,9 @@ pub struct Ranked {
     /// Its index among the candidates that were ranked.
     #[serde(skip)]
     pub at: usize,
+    /// Similar groups among which the nodes would be shared out, the group of the rank left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<Arc<str>>,
     /// How many nodes it adds.
     pub nodes: u32,
     /// Every term of the price score, when price is in the chain.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use reason::{Reason, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
-pub use report::{Counts, GroupReport, Report, ScaleUp};
+pub use report::{Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
 pub use warning::Warning;
 
 use crate::snapshot::Taint;

@@ -110,6 +110,8 @@ pub enum Why {
     },
     /// A waiting pod asks for no group.
     NoGroup,
+    /// No group with the strategy `pending` may grow now; other refusals say what holds each.
+    NoGroupGrows,
     /// Nobody knows what a new node of the group would be like.
     NoTemplate,
     /// The group is left alone because machines that it asked for did not come.
@@ -295,6 +297,7 @@ impl fmt::Display for Why {
                 write!(f, "matches the groups {}, so none of them acts on it", groups.join(" and "))
             }
             Why::NoGroup => f.write_str("asks for no group, so no group grows for it"),
+            Why::NoGroupGrows => f.write_str("fits on no node that is there, and no group may grow now"),
             Why::NoTemplate => f.write_str("has no node to learn from, so nobody knows what a new one is like"),
             Why::BackingOff { until, cause } => write!(f, "left alone until {until}: {cause}"),
             Why::GroupCannotGrow { group, bound: Some(bound) } => {
@@ -328,9 +331,9 @@ impl fmt::Display for Why {
             ),
             Why::MachinesUnclear { machines, matched, strangers, .. } => write!(
                 f,
-                "{} past their time, {matched} others are nodes, {} without a machine: nothing is written off",
+                "{} in the cloud came to no node in time, {matched} did, {} no machine there: too unclear to write off",
                 counted(*machines, "machine"),
-                counted(*strangers, "node")
+                if *strangers == 1 { "1 node has".to_owned() } else { format!("{strangers} nodes have") }
             ),
             Why::BreakerOpen { failures, nodes } => {
                 write!(f, "{failures} enlargements in a row brought no node beyond {nodes}: not asking for more")
@@ -370,7 +373,14 @@ impl Why {
             }
             Why::NotKnown { .. } | Why::CannotJudge { .. } => "add -A: kubectl get nodes,pods -A -o json".to_owned(),
             Why::NoTemplate => "set template: { cpu: .., memory: .. } for the group".to_owned(),
+            Why::FitsNoGroup { misfit: Misfit::Resource { resource, needs, free, .. }, .. } if *free > 0 => {
+                let needs = resource.amount(i128::from(*needs));
+                format!("add a group whose nodes offer {needs} {resource} beside their DaemonSets")
+            }
             Why::FitsNoGroup { misfit, .. } => return misfit.hint(),
+            Why::GroupCannotGrow { group, bound: Some(Bound::GroupMax { .. }) } => {
+                format!("raise size.max of {group}")
+            }
             Why::NoLimits => "set size: { min: .., max: .. } for the group".to_owned(),
             Why::MinAboveMax { .. } => "set size so that min is at most max".to_owned(),
             Why::SeveralGroups { .. } => "give the groups labels that no node or pod carries together".to_owned(),

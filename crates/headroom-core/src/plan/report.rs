@@ -16,6 +16,9 @@ pub struct Report {
     /// Enlargements for waiting pods, in the order in which they were decided, each with every option.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scale_ups: Vec<ScaleUp>,
+    /// The pods that wait for a node, where groups with the strategy `pending` could be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     /// What was not done, the cluster first, then by group, node and pod.
     pub refusals: Vec<Refusal>,
     /// What the numbers rest on that may not hold: mixed sizes, pods without requests and the like.
@@ -29,18 +32,53 @@ impl Report {
     }
 }
 
+/// Pods that wait for a node, by what becomes of them: each is in one of the counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// Have room on nodes that are there: the scheduler brings them there.
+    pub on_nodes: u64,
+    /// Have room on machines that are on their way.
+    pub on_upcoming: u64,
+    /// Get a place by the new nodes of this round.
+    pub on_new: u64,
+    /// Get none: each is in a refusal.
+    pub refused: u64,
+    /// Room is being made for them on a node by preemption.
+    pub nominated: u64,
+    /// Of too low a priority to grow a group.
+    pub low_priority: u64,
+    /// Count as demand of a utilisation group that can still grow.
+    pub counted: u64,
+}
+
+/// Equal pods.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EqualPods {
+    /// The first of them by name (`namespace/name`).
+    pub first: String,
+    /// How many, the first included.
+    pub count: u32,
+}
+
 /// One enlargement for waiting pods: the best of some options.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScaleUp {
-    /// The first of the pods (`namespace/name`).
-    pub first: String,
-    /// How many find a place by it.
-    pub pods: u64,
+    /// The pods that find a place by it.
+    pub pods: Vec<EqualPods>,
     /// The new nodes of each group that gets some.
     pub nodes: Vec<(Arc<str>, u32)>,
     /// Every option with its scores and, where prices count, every term of the price; the best first.
     pub options: Vec<Ranked>,
+}
+
+impl ScaleUp {
+    /// How many pods find a place by it.
+    pub fn pod_count(&self) -> u64 {
+        self.pods.iter().map(|pods| u64::from(pods.count)).sum()
+    }
 }
 
 /// What a round found out about one group.
@@ -63,7 +101,8 @@ pub struct GroupReport {
     pub max: Option<u32>,
     /// Pods that count as its demand.
     pub pods: u64,
-    /// Demand against capacity, for each resource that counts.
+    /// Demand against capacity, for each resource that counts; of a `pending` group what the pods on its nodes request,
+    /// which decides nothing.
     pub usage: Vec<Usage>,
     /// Nodes that the strategy wants to add (or, negative, to mark for removal) before limits and brakes.
     pub wanted: i64,

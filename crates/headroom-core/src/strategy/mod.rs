@@ -1,4 +1,4 @@
 //! How the size of a group is decided: one file or folder for each strategy.
 
-pub(crate) mod pending;
+pub mod pending;
 pub mod utilization;

@@ -27,7 +27,15 @@ fn options() -> impl Strategy<Value = Vec<Candidate>> {
                 let mut requested = Totals::default();
                 requested.add_times(&Resources { pods: 1, ..Resources::new(memory, cpu) }, pods.into());
                 let price = Option::map(price, |price| Quote { amount: Money(price), source: PriceSource::Config });
-                Candidate { group: format!("g{at}").into(), nodes, capacity, price, requested, priority }
+                Candidate {
+                    group: format!("g{at}").into(),
+                    nodes,
+                    capacity,
+                    price,
+                    requested,
+                    priority,
+                    ..Candidate::default()
+                }
             };
         options.into_iter().enumerate().map(option).collect()
     })

@@ -21,6 +21,7 @@ mod spread_hosts;
 mod spread_labels;
 mod supply;
 mod table;
+mod upcoming;
 
 use std::sync::Arc;
 
@@ -138,8 +139,14 @@ impl Placement {
 
     /// The machines that were bought, equal ones together, and the pods that were placed on them.
     pub fn new_nodes(&self) -> Vec<NewNodes> {
-        let new = self.nodes.iter().filter(|node| self.shapes.at(node.shape).tier == Tier::New && node.copies > 0);
-        let nodes = new.map(|node| {
+        self.nameless(Tier::New).collect()
+    }
+
+    /// The machines without a name of a tier, equal ones together, and the pods that were placed on them.
+    fn nameless(&self, tier: Tier) -> impl Iterator<Item = NewNodes> {
+        let of_tier = move |node: &&Node| self.shapes.at(node.shape).tier == tier;
+        let nodes = self.nodes.iter().filter(of_tier).filter(|node| node.copies > 0 && !node.is_named());
+        nodes.map(|node| {
             let fixed = &self.prototypes.at(node.template).pods;
             let placed = |(class, count): &(u32, u32)| {
                 let before = fixed.iter().find(|(known, _)| known == class).map_or(0, |(_, count)| *count);
@@ -149,8 +156,7 @@ impl Placement {
             pods.sort_by_key(|(class, _)| self.classes.at(*class).rank);
             let pods = pods.into_iter().map(|(class, count)| (ClassId(class), count)).collect();
             NewNodes { template: TemplateId(node.template), count: node.copies, pods }
-        });
-        nodes.collect()
+        })
     }
 
     pub(super) fn class(&self, class: ClassId) -> &Class {

@@ -2,11 +2,13 @@
 //! same pods.
 
 mod arrivals;
+mod ask;
 mod options;
 mod template;
 mod waiting;
 mod write_off;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::backoff::{Backoffs, Key};
@@ -17,16 +19,21 @@ use crate::limits::{self, Bound, Present};
 use crate::machines::{Machines, Observed, machines};
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Request};
-use crate::plan::{Action, Counts, GroupReport, Reason, ScaleUp, Subject, Why};
+use crate::plan::{Action, Counts, GroupReport, Reason, Resource, ScaleUp, Subject, Usage, Waiting, Why};
 use crate::policy::{Group, Mode, Pending, Strategy};
 use crate::pricing::Offering;
-use crate::quantity::Resources;
+use crate::quantity::{Resources, Totals};
 use crate::round::Round;
-use crate::scheduling::{NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
 use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Labels, Node, NodeView, SharedSpec, Template};
 use options::choose;
 use template::{NewMachine, new_machine};
+use waiting::{Counted, Names};
 use write_off::write_off;
+
+pub use ask::{Fate, Fit, GroupAnswer, Inquiry, PodAnswer};
+pub use template::TemplateSource;
+pub use waiting::Aside;
 
 /// A group that may be enlarged in this round, with what is known of it.
 struct Open<'p> {
@@ -110,18 +117,35 @@ impl<'c> Candidates<'c> {
     }
 }
 
-/// Decides about all groups with this strategy. The reports of the other groups are there already.
-pub(crate) fn pass(
-    round: &mut Round<'_>,
+/// What came of a round: the groups that might grow and, where pods waited, the cluster with the pods in their places.
+pub(crate) struct Outcome<'a> {
+    open: Vec<Open<'a>>,
+    counted: Counted<'a>,
+    placed: Option<Placed>,
+}
+
+/// The cluster with the waiting pods in their places.
+struct Placed {
+    placement: Placement,
+    /// Before any of them was placed.
+    start: Mark,
+    /// Before anything was bought.
+    bought: Mark,
+}
+
+/// Decides about all groups with this strategy. The reports of the other groups are there already. None when there is
+/// nothing to decide about.
+pub(crate) fn pass<'a>(
+    round: &mut Round<'a>,
     membership: &Membership<'_>,
     memories: &mut [GroupMemory],
     backoffs: &mut Backoffs,
     reports: &mut [Option<GroupReport>],
-) {
+) -> Option<Outcome<'a>> {
     let policy = round.policy;
     let pending = |group: &Group| matches!(group.strategy, Strategy::Pending(_)) && group.mode != Mode::Off;
     if !policy.groups.iter().any(pending) {
-        return;
+        return None;
     }
     backoffs.forget_stale(round.now, &policy.pending.backoff);
     let disputed_in = |at: usize| -> Vec<NodeView<'_>> {
@@ -129,6 +153,7 @@ pub(crate) fn pass(
         of_group.map(|(view, _)| *view).collect()
     };
     let disputed: Vec<Vec<NodeView<'_>>> = (0..policy.groups.len()).map(disputed_in).collect();
+    let everywhere = Rc::clone(&round.identities);
     let mut open: Vec<Open<'_>> = Vec::new();
     for (at, group) in policy.groups.iter().enumerate() {
         let Strategy::Pending(settings) = &group.strategy else { continue };
@@ -136,8 +161,8 @@ pub(crate) fn pass(
         let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
         let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
         let cloud = round.snapshot.group(&group.name);
-        let observed = Observed { group, cloud, nodes, disputed, everywhere: round.identities };
-        let (report, candidate) = look(round, at, &observed, settings, memory, backoffs);
+        let observed = Observed { group, cloud, nodes, disputed, everywhere: &everywhere };
+        let (report, candidate) = look(round, at, group, &observed, settings, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
         }
@@ -147,13 +172,14 @@ pub(crate) fn pass(
         let coverage = round.snapshot.coverage(kind);
         if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
             round.refuse(Subject::Cluster, Why::CannotJudge { kind, coverage });
-            return;
+            return None;
         }
     }
-    let waiting = waiting::waiting(round.snapshot, policy, membership, reports);
-    if !waiting.is_empty() {
-        place(round, &mut open, &waiting);
-    }
+    let counted = Counted::new(policy, membership, reports);
+    let mut sums = Waiting::default();
+    let waiting = waiting::waiting(round.snapshot, policy, &counted, &mut sums);
+    let placed = (!waiting.is_empty()).then(|| place(round, &mut open, &waiting, &mut sums));
+    round.report.waiting = Some(sums);
     for open in &open {
         let report = reports.get_mut(open.at).and_then(Option::as_mut);
         if let Some(report) = report {
@@ -165,18 +191,20 @@ pub(crate) fn pass(
             memory.request = Some(Request { first, last: round.now });
         }
     }
+    Some(Outcome { open, counted, placed })
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
 fn look<'p>(
     round: &mut Round<'_>,
     at: usize,
-    observed: &Observed<'p, '_>,
+    group: &'p Group,
+    observed: &Observed<'_, '_>,
     settings: &'p Pending,
     memory: &mut GroupMemory,
     backoffs: &mut Backoffs,
 ) -> (GroupReport, Option<Open<'p>>) {
-    let Observed { group, cloud, nodes, disputed, .. } = *observed;
+    let Observed { cloud, nodes, disputed, .. } = *observed;
     let machines = machines(observed, memory, round.now, &mut round.wake);
     let present = nodes.iter().filter(|view| !view.node.deleting).count() as u32;
     let size = cloud.map_or(present, |cloud| cloud.target);
@@ -196,6 +224,7 @@ fn look<'p>(
         size,
         planned: size,
         pods: nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
+        usage: usage(nodes),
         ..GroupReport::default()
     };
     let limits = match guard::Limits::of(group, cloud) {
@@ -229,21 +258,38 @@ fn look<'p>(
     (report, Some(Open { at, group, settings, machine, free, machines, size, planned, max, room, bound, labels }))
 }
 
-/// Places the waiting pods on what is there and on its way, and buys machines for the rest.
-fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]) {
-    let policy = &round.policy.pending;
-    let mut placement = placement(round, open);
-    for (at, open) in open.iter().enumerate() {
-        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), open.machines.unregistered);
+/// What the pods on some nodes request; empty without a node.
+fn usage(nodes: &[NodeView<'_>]) -> Vec<Usage> {
+    let (mut used, mut offered) = (Totals::default(), Totals::default());
+    for view in nodes {
+        used.cpu += view.sums.used.cpu;
+        used.memory += view.sums.used.memory;
+        offered += &view.node.allocatable;
     }
+    let of = |resource, used, offered| Usage::new(resource, used, offered);
+    let both = [of(Resource::Cpu, used.cpu, offered.cpu), of(Resource::Memory, used.memory, offered.memory)];
+    both.into_iter().filter(|_| !nodes.is_empty()).collect()
+}
+
+/// Places the waiting pods on what is there and on its way, and buys machines for the rest.
+fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>], sums: &mut Waiting) -> Placed {
+    let policy = &round.policy.pending;
+    let names = Names::new(waiting);
+    let mut placement = placement(round, open);
+    let start = placement.mark();
     let mut pods: Vec<(ClassId, u32)> = waiting
         .iter()
         .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))
         .filter(|(_, count)| *count > 0)
         .collect();
+    let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+    sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
     // High priority first; the sort is stable, so equal ones stay by content.
     pods.sort_by_key(|(class, _)| std::cmp::Reverse(placement.spec(*class).priority));
     let filled = placement.fill(&pods, &mut Supply::none());
+    let bought = placement.mark();
+    sums.on_upcoming = placement.on_upcoming(start).iter().map(|(_, count)| u64::from(*count)).sum();
+    sums.on_nodes = of(&filled.placed).saturating_sub(sums.on_upcoming);
     let mut left: Vec<(ClassId, u32)> = filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
     let mut present = present(round, open);
     let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
@@ -266,12 +312,11 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
         if bought == 0 {
             break;
         }
-        let placed: u64 = choice.estimate.placed_count();
+        sums.on_new += choice.estimate.placed_count();
         let groups =
             choice.nodes.iter().filter_map(|(at, count)| Some((Arc::clone(&open.get(*at)?.group.name), *count)));
         round.report.scale_ups.push(ScaleUp {
-            first: first_of(waiting, choice.estimate.placed.iter().find(|(_, count)| *count > 0).map(|(id, _)| *id)),
-            pods: placed,
+            pods: names.pods(&choice.estimate.placed),
             nodes: groups.collect(),
             options: choice.ranking,
         });
@@ -280,10 +325,13 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
     cut_rooms(open, round, &present);
     act(round, open);
     for (class, count) in left {
-        refuse(round, &mut placement, open, waiting, class, count);
+        sums.refused += u64::from(count);
+        refuse(round, &mut placement, open, names.first(class), class, count);
     }
+    Placed { placement, start, bought }
 }
 
+/// The cluster as it is, with the machines that are on their way.
 fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     let templates: Vec<NewNode<'_>> = open
         .iter()
@@ -303,7 +351,12 @@ fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
     let extra: &[SharedSpec] = &[];
-    Placement::new(round.snapshot, &Setup { templates: &templates, extra, expendable_below, standing: &standing })
+    let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
+    let mut placement = Placement::new(round.snapshot, &setup);
+    for (at, open) in open.iter().enumerate() {
+        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), open.machines.unregistered);
+    }
+    placement
 }
 
 /// What counts against the limits of the cluster before anything is bought.
@@ -340,8 +393,9 @@ fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
             let (ours, theirs) = best.rank.decisive(&next.rank)?;
             Some(format!("{ours}, next best {} with {theirs}", next.rank.group))
         });
-        let pods = round.report.scale_ups.iter().filter(own).map(|scale_up| scale_up.pods).sum();
-        let reason = Reason::PodsWaiting { first: scale_up.first.clone(), pods, decided };
+        let pods = round.report.scale_ups.iter().filter(own).map(ScaleUp::pod_count).sum();
+        let first = scale_up.pods.first().map(|pods| pods.first.clone()).unwrap_or_default();
+        let reason = Reason::PodsWaiting { first, pods, decided };
         round.act(open.group, Action::Resize { from: open.size, to: open.planned }, reason);
     }
 }
@@ -350,11 +404,10 @@ fn refuse(
     round: &mut Round<'_>,
     placement: &mut Placement,
     open: &[Open<'_>],
-    waiting: &[ClassView<'_>],
+    first: String,
     class: ClassId,
     count: u32,
 ) {
-    let first = first_of(waiting, Some(class));
     // The group that comes closest: one that would hold the pod if it could grow, or else the mildest misfit.
     let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
     for (at, candidate) in open.iter().enumerate() {
@@ -377,16 +430,9 @@ fn refuse(
             let group = open.get(at).map(|open| Arc::clone(&open.group.name)).unwrap_or_default();
             Why::FitsNoGroup { group, misfit }
         }
-        None => Why::NoGroup,
+        None => Why::NoGroupGrows,
     };
     round.refuse(Subject::Pods { first, count }, why);
-}
-
-/// `namespace/name` of the first waiting pod of a class.
-fn first_of(waiting: &[ClassView<'_>], class: Option<ClassId>) -> String {
-    let class = waiting.iter().find(|view| Some(view.id) == class);
-    let first = class.and_then(|view| Some((view, view.first_pending()?)));
-    first.map(|(view, pod)| format!("{}/{}", view.spec.namespace, pod.name)).unwrap_or_default()
 }
 
 /// A number for the random expander that a replay arrives at again.

@@ -122,6 +122,7 @@ fn candidate(
     let capacity = if template.capacity.cpu > 0 { &template.capacity } else { &template.allocatable };
     Some(Candidate {
         group: Arc::clone(&group.name),
+        shared_with: family.iter().skip(1).filter_map(|at| candidates.name(*at)).cloned().collect(),
         nodes: candidates.whole(first, needed),
         capacity: capacity.clone(),
         price: policy.prices.quote(group.price, &Offering::of(&template.labels), None),

@@ -18,7 +18,21 @@ use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
 #[derive(Clone, Debug)]
 pub(super) struct NewMachine {
     pub(super) template: Template,
+    pub(super) source: TemplateSource,
     pub(super) daemon_sets: Vec<SharedSpec>,
+}
+
+/// Who says what a new machine will be like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateSource {
+    /// This node of the group: the newest that is usable.
+    Node(Arc<str>),
+    /// The configuration.
+    Config,
+    /// The cloud.
+    Cloud,
+    /// A node that was there in an earlier round.
+    Memory,
 }
 
 /// Taints that Kubernetes puts on nodes by itself, for what is wrong with one node and not with its kind.
@@ -36,23 +50,27 @@ pub(super) fn new_machine(
     nodes: &[NodeView<'_>],
     memory: &mut GroupMemory,
 ) -> Option<NewMachine> {
-    let stated = group.template.as_ref().or_else(|| cloud.and_then(|cloud| cloud.template.as_ref()));
-    let changed = note_change(stated, memory, round.now);
+    let stated = || Some((group.template.clone()?, TemplateSource::Config));
+    let from_cloud = || Some((cloud?.template.clone()?, TemplateSource::Cloud));
+    let stated = stated().or_else(from_cloud);
+    let changed = note_change(stated.as_ref().map(|(template, _)| template), memory, round.now);
     if let Some(view) = newest(round.now, group, cloud, nodes, memory).filter(|view| view.node.created >= changed) {
         let template = template_of(group, view.node);
         memory.template = Some(template.clone());
         let pods = view.pods().into_iter().filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
         let daemon_sets = pods.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
-        return Some(NewMachine { template, daemon_sets });
+        let source = TemplateSource::Node(Arc::clone(&view.node.name));
+        return Some(NewMachine { template, source, daemon_sets });
     }
-    let mut template = stated.or(memory.template.as_ref())?.clone();
+    let remembered = || Some((memory.template.clone()?, TemplateSource::Memory));
+    let (mut template, source) = stated.or_else(remembered)?;
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
     let host = Host::new(&template);
     let snapshot = round.snapshot;
     let running = snapshot.daemon_sets().filter(|spec| allows(snapshot, spec, &host).is_ok());
     let daemon_sets = running.cloned().collect();
-    Some(NewMachine { template, daemon_sets })
+    Some(NewMachine { template, source, daemon_sets })
 }
 
 /// When the template that the user or the cloud states last became another one, None when it never did. Nodes that are

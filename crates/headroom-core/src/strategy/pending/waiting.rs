@@ -1,35 +1,103 @@
 //! Which waiting pods may buy machines.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::membership::Membership;
-use crate::plan::GroupReport;
+use crate::plan::{EqualPods, GroupReport, Waiting};
 use crate::policy::{Mode, Policy, Strategy};
 use crate::snapshot::{ClassId, ClassView, PodKind, Snapshot};
 
-/// The classes with waiting pods that `pending` groups may grow for, by content.
-///
-/// Left out are pods of too low a priority, and pods that a utilisation group counts as its own demand while that group
-/// can still grow: buying for them twice is what two strategies side by side would do otherwise.
+/// Why no machine is bought for a waiting pod, although it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// It comes with a node: no node comes for it.
+    OfNode,
+    /// Its priority is below the cutoff, so that it neither grows a group nor holds a node.
+    LowPriority {
+        /// Its priority.
+        priority: i32,
+        /// The lowest that counts.
+        least: i32,
+    },
+    /// A utilisation group that can still grow counts it as its demand: buying for it twice is what two strategies side
+    /// by side would do otherwise.
+    CountedBy {
+        /// The group.
+        group: Arc<str>,
+    },
+}
+
+/// The classes that utilisation groups count which can still grow, with the group.
+#[derive(Debug)]
+pub(super) struct Counted<'p>(FxHashMap<ClassId, &'p Arc<str>>);
+
+impl<'p> Counted<'p> {
+    /// `decided` are the reports of the groups that were decided on before.
+    pub(super) fn new(policy: &'p Policy, membership: &Membership<'_>, decided: &[Option<GroupReport>]) -> Self {
+        let mut counted = FxHashMap::default();
+        for ((group, classes), report) in policy.groups.iter().zip(&membership.classes).zip(decided) {
+            let by_usage = matches!(group.strategy, Strategy::Utilization(_)) && group.mode != Mode::Off;
+            if by_usage && can_grow(report.as_ref()) {
+                counted.extend(classes.iter().map(|class| (class.id, &group.name)));
+            }
+        }
+        Counted(counted)
+    }
+
+    /// Why no machine is bought for pods of the class; None when one may be.
+    pub(super) fn aside(&self, policy: &Policy, class: &ClassView<'_>) -> Option<Aside> {
+        let (priority, least) = (class.spec.priority, policy.pending.expendable_below);
+        if class.spec.kind != PodKind::Workload {
+            return Some(Aside::OfNode);
+        }
+        if priority < least {
+            return Some(Aside::LowPriority { priority, least });
+        }
+        self.0.get(&class.id).map(|group| Aside::CountedBy { group: Arc::clone(group) })
+    }
+}
+
+/// The classes with waiting pods that `pending` groups may grow for, by content. The others are counted in `sums`.
 pub(super) fn waiting<'a>(
     snapshot: &'a Snapshot,
     policy: &Policy,
-    membership: &Membership<'a>,
-    decided: &[Option<GroupReport>],
+    counted: &Counted<'_>,
+    sums: &mut Waiting,
 ) -> Vec<ClassView<'a>> {
-    let mut counted: Vec<ClassId> = Vec::new();
-    for ((group, classes), report) in policy.groups.iter().zip(&membership.classes).zip(decided) {
-        if matches!(group.strategy, Strategy::Utilization(_)) && group.mode != Mode::Off && can_grow(report.as_ref()) {
-            counted.extend(classes.iter().map(|class| class.id));
+    let mut offered = Vec::new();
+    for class in snapshot.classes().filter(|class| class.pending() > 0) {
+        let pods = u64::from(class.pending());
+        match counted.aside(policy, &class) {
+            Some(Aside::OfNode) => {}
+            Some(Aside::LowPriority { .. }) => sums.low_priority += pods,
+            Some(Aside::CountedBy { .. }) => sums.counted += pods,
+            None => offered.push(class),
         }
     }
-    counted.sort_unstable();
-    let cutoff = policy.pending.expendable_below;
-    let waits = |class: &ClassView<'_>| {
-        class.pending() > 0
-            && class.spec.kind == PodKind::Workload
-            && class.spec.priority >= cutoff
-            && counted.binary_search(&class.id).is_err()
-    };
-    snapshot.classes().filter(waits).collect()
+    offered
+}
+
+/// Names classes of waiting pods by their first pods.
+pub(super) struct Names<'w, 'a>(FxHashMap<ClassId, &'w ClassView<'a>>);
+
+impl<'w, 'a> Names<'w, 'a> {
+    pub(super) fn new(waiting: &'w [ClassView<'a>]) -> Self {
+        Names(waiting.iter().map(|class| (class.id, class)).collect())
+    }
+
+    /// `namespace/name` of the first waiting pod of the class.
+    pub(super) fn first(&self, class: ClassId) -> String {
+        let first = self.0.get(&class).and_then(|class| class.first_pending());
+        first.map(|pod| pod.full_name()).unwrap_or_default()
+    }
+
+    /// Those of some classes of which there is at least one pod.
+    pub(super) fn pods(&self, placed: &[(ClassId, u32)]) -> Vec<EqualPods> {
+        let some = placed.iter().filter(|(_, count)| *count > 0);
+        some.map(|(class, count)| EqualPods { first: self.first(*class), count: *count }).collect()
+    }
 }
 
 fn can_grow(report: Option<&GroupReport>) -> bool {

@@ -53,8 +53,9 @@ pub(super) fn write_off(
     if lost.is_empty() && missing == 0 {
         return None;
     }
-    // What only works as a whole is not made smaller while a part of it runs: the cloud gets to make the rest again.
-    let keeps_size = settings.all_or_nothing && !nodes.is_empty();
+    // What only works as a whole goes as a whole; otherwise the cloud makes again what did not come.
+    let whole = lost.len() as u32 + missing == cloud.target && nodes.is_empty() && limits.min == 0;
+    let keeps_size = settings.all_or_nothing && !whole;
     let mut room = if keeps_size { 0 } else { cloud.target.saturating_sub(limits.min) };
     let mut lowered = 0;
     let owed = missing.min(room);
@@ -73,8 +74,7 @@ pub(super) fn write_off(
             (lowered, room) = (lowered + 1, room - 1);
         }
     }
-    let acted = owed > 0 || !lost.is_empty();
-    acted.then_some(WrittenOff { lowered })
+    Some(WrittenOff { lowered })
 }
 
 /// Whether this machine never came, beyond doubt.

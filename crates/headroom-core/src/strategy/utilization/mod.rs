@@ -11,6 +11,7 @@ mod threshold;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -86,13 +87,9 @@ pub(crate) fn pass(
     let cloud = round.snapshot.group(&group.name);
     let before = memory.clone();
     learn(group, cloud, members.nodes, memory);
-    let observed = Observed {
-        group,
-        cloud,
-        nodes: members.nodes,
-        disputed: &members.disputed_nodes,
-        everywhere: round.identities,
-    };
+    let everywhere = Rc::clone(&round.identities);
+    let observed =
+        Observed { group, cloud, nodes: members.nodes, disputed: &members.disputed_nodes, everywhere: &everywhere };
     let machines = machines(&observed, memory, round.now, &mut round.wake);
     let shape = shape(group, cloud, memory);
     let since = health::not_ready_since(members.nodes, round.memory, memory, round.now);
