@@ -78,6 +78,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         capacity,
         deleting: metadata.deletion_timestamp.is_some(),
         no_delete: no_delete.filter(|value| !value.is_empty()).map(Box::from),
+        ..Node::default()
     };
     Ok(Translated { value, warnings })
 }
