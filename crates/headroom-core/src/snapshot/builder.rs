@@ -1,12 +1,13 @@
 //! Applies changes to a snapshot and keeps what can be derived from the cluster alone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttachLimits, Claim, ClassEntry, CloudGroup, Coverage, Kind, Labels, Node, Place, Pod, PodEntry, PodKey, PodKind,
-    SharedSpec, Snapshot, StorageClass, Volume,
+    AttachLimits, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Node, Place, Pod, PodEntry,
+    PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume,
 };
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
@@ -39,6 +40,15 @@ pub enum Change {
     },
     /// The namespace with this name is gone.
     NamespaceGone(Arc<str>),
+    /// A disruption budget appeared or changed.
+    DisruptionBudget(Box<DisruptionBudget>),
+    /// A disruption budget is gone.
+    DisruptionBudgetGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Box<str>,
+    },
     /// A persistent volume appeared or changed.
     Volume(Box<Volume>),
     /// The persistent volume with this name is gone.
@@ -115,16 +125,21 @@ impl Builder {
             Change::GroupGone(name) => drop(self.snapshot.groups.remove(&name)),
             Change::Namespace { name, labels } => drop(self.snapshot.namespace_labels.insert(name, labels)),
             Change::NamespaceGone(name) => drop(self.snapshot.namespace_labels.remove(&name)),
+            Change::DisruptionBudget(budget) => {
+                let of_namespace = &mut self.snapshot.disruption_budgets;
+                let of_namespace = of_namespace.entry(Arc::clone(&budget.namespace)).or_default();
+                of_namespace.insert(budget.name.clone(), *budget);
+            }
+            Change::DisruptionBudgetGone { namespace, name } => {
+                forget(&mut self.snapshot.disruption_budgets, &namespace, &name);
+            }
             Change::Volume(volume) => drop(self.snapshot.volumes.insert(Arc::clone(&volume.name), *volume)),
             Change::VolumeGone(name) => drop(self.snapshot.volumes.remove(&name)),
             Change::Claim(claim) => {
                 let of_namespace = self.snapshot.claims.entry(Arc::clone(&claim.namespace)).or_default();
                 of_namespace.insert(claim.name.clone(), *claim);
             }
-            Change::ClaimGone { namespace, name } => {
-                let of_namespace = self.snapshot.claims.get_mut(&namespace);
-                of_namespace.into_iter().for_each(|claims| drop(claims.remove(&name)));
-            }
+            Change::ClaimGone { namespace, name } => forget(&mut self.snapshot.claims, &namespace, &name),
             Change::StorageClass(class) => {
                 drop(self.snapshot.storage_classes.insert(Arc::clone(&class.name), class));
             }
@@ -189,14 +204,15 @@ impl Builder {
     }
 
     fn set_pod(&mut self, pod: Pod) {
-        let Pod { name, spec, node, phase, created, deleting, gated, nominated } = pod;
+        let Pod { name, spec, node, phase, created, deleting, gated, nominated, unready, ends_by } = pod;
         let waits = node.is_none() && !gated && !deleting;
-        self.nominate(&spec.namespace, &name, nominated.filter(|_| waits));
+        note(&mut self.snapshot.nominated, &spec.namespace, &name, nominated.filter(|_| waits));
+        note(&mut self.snapshot.ends_by, &spec.namespace, &name, ends_by.filter(|_| deleting));
         let class = self.class_index(&spec);
         let namespace = self.snapshot.classes.get(class as usize).map_or(u32::MAX, |class| class.namespace);
         let key = PodKey { namespace, name };
         // One look-up for both: a pod that is known keeps its index, and its old entry comes back.
-        let unplaced = PodEntry { class, place: Place::Aside, at: 0, phase, deleting, created };
+        let unplaced = PodEntry { class, place: Place::Aside, at: 0, phase, deleting, unready, created };
         let (index, known) = self.snapshot.pods.insert_full(key, unplaced);
         if let Some(known) = known {
             // The new class is held before the old one is let go, in case they are the same.
@@ -222,7 +238,8 @@ impl Builder {
 
     fn forget_pod(&mut self, namespace: &str, name: &str) {
         let Some(index) = self.snapshot.pod_index(namespace, name) else { return };
-        self.nominate(namespace, name, None);
+        forget(&mut self.snapshot.nominated, namespace, name);
+        forget(&mut self.snapshot.ends_by, namespace, name);
         let Some(entry) = self.snapshot.pods.get_index(index).map(|(_, entry)| *entry) else { return };
         self.unplace(entry);
         self.snapshot.pods.swap_remove_index(index);
@@ -231,24 +248,6 @@ impl Builder {
         let PodEntry { place, at, class, .. } = *moved;
         if let Some(slot) = self.list(place, class).and_then(|list| list.get_mut(at as usize)) {
             *slot = to_u32(index);
-        }
-    }
-
-    /// Notes on which node room is being made for a pod.
-    fn nominate(&mut self, namespace: &str, name: &str, node: Option<Box<str>>) {
-        let nominated = &mut self.snapshot.nominated;
-        match (node, nominated.get_mut(namespace)) {
-            (Some(node), Some(pods)) => drop(pods.insert(name.into(), node)),
-            (Some(node), None) => {
-                nominated.insert(namespace.into(), [(Box::from(name), node)].into());
-            }
-            (None, Some(pods)) => {
-                pods.remove(name);
-                if pods.is_empty() {
-                    nominated.remove(namespace);
-                }
-            }
-            (None, None) => {}
         }
     }
 
@@ -349,6 +348,26 @@ impl Builder {
         snapshot.class_index.swap_remove(&spec);
         snapshot.class_order.remove(&spec);
         snapshot.free_classes.push(class);
+    }
+}
+
+/// Values that only few objects have, by namespace and name.
+type Sparse<T> = BTreeMap<Arc<str>, BTreeMap<Box<str>, T>>;
+
+/// Sets the value of an object, or forgets it.
+fn note<T>(values: &mut Sparse<T>, namespace: &Arc<str>, name: &str, value: Option<T>) {
+    match value {
+        Some(value) => drop(values.entry(Arc::clone(namespace)).or_default().insert(name.into(), value)),
+        None => forget(values, namespace, name),
+    }
+}
+
+/// Forgets the value of an object, and the namespace with the last one.
+fn forget<T>(values: &mut Sparse<T>, namespace: &str, name: &str) {
+    let Some(of_namespace) = values.get_mut(namespace) else { return };
+    of_namespace.remove(name);
+    if of_namespace.is_empty() {
+        values.remove(namespace);
     }
 }
 

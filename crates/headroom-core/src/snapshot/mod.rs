@@ -5,6 +5,7 @@
 
 mod builder;
 mod coverage;
+mod disruption;
 mod labels;
 mod object;
 mod rules;
@@ -19,10 +20,11 @@ use rustc_hash::FxBuildHasher;
 
 pub use builder::{Builder, Change};
 pub use coverage::{Coverage, Kind};
+pub use disruption::DisruptionBudget;
 pub use labels::Labels;
 pub use object::{
-    CloudGroup, Effect, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm, Operator,
-    Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
+    CloudGroup, Effect, Eviction, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm,
+    Operator, Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
 };
 pub use rules::{HostPort, LabelSelector, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
@@ -46,7 +48,11 @@ pub struct Snapshot {
     coverage: BTreeMap<Kind, Coverage>,
     /// By namespace and name, the node on which room is being made for a waiting pod.
     nominated: BTreeMap<Arc<str>, BTreeMap<Box<str>, Box<str>>>,
+    /// By namespace and name, when the time of a pod that is being deleted is over.
+    ends_by: BTreeMap<Arc<str>, BTreeMap<Box<str>, Timestamp>>,
     namespace_labels: BTreeMap<Arc<str>, Labels>,
+    /// By namespace and name.
+    disruption_budgets: BTreeMap<Arc<str>, BTreeMap<Box<str>, DisruptionBudget>>,
     volumes: BTreeMap<Arc<str>, Volume>,
     /// By namespace and name.
     claims: BTreeMap<Arc<str>, BTreeMap<Box<str>, Claim>>,
@@ -105,6 +111,7 @@ struct PodEntry {
     at: u32,
     phase: Phase,
     deleting: bool,
+    unready: bool,
     created: Option<Timestamp>,
 }
 
@@ -171,6 +178,10 @@ pub struct PodView<'a> {
     pub nominated: Option<&'a str>,
     /// When it was made.
     pub created: Option<Timestamp>,
+    /// It runs and is not ready.
+    pub unready: bool,
+    /// When its time to end is over, once it is being deleted.
+    pub ends_by: Option<Timestamp>,
 }
 
 impl PodView<'_> {
@@ -294,6 +305,11 @@ impl Snapshot {
         self.namespace_labels.get(name)
     }
 
+    /// The disruption budgets by namespace and name.
+    pub fn disruption_budgets(&self) -> impl Iterator<Item = &DisruptionBudget> {
+        self.disruption_budgets.values().flat_map(BTreeMap::values)
+    }
+
     /// The claim `name` in `namespace`.
     pub fn claim(&self, namespace: &str, name: &str) -> Option<&Claim> {
         self.claims.get(namespace)?.get(name)
@@ -361,6 +377,8 @@ impl Snapshot {
                 .and_then(|pods| pods.get(&key.name))
                 .map(|node| &**node),
             created: entry.created,
+            unready: entry.unready,
+            ends_by: self.ends_by.get(&class.spec.namespace).and_then(|pods| pods.get(&key.name)).copied(),
         })
     }
 

@@ -106,6 +106,9 @@ pub struct Node {
     /// Somebody asked that this node is not removed, for example by `atlassian.com/no-delete`: the annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_delete: Option<Box<str>>,
+    /// The annotation `cluster-autoscaler.kubernetes.io/scale-down-disabled` is `true`: scale-down leaves the node alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub scale_down_disabled: bool,
 }
 
 impl Node {
@@ -127,6 +130,21 @@ pub enum Phase {
     Succeeded,
     /// Ended badly.
     Failed,
+}
+
+/// What a pod says about being evicted (the annotation `cluster-autoscaler.kubernetes.io/safe-to-evict`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Eviction {
+    /// Nothing: the rules for such pods decide.
+    #[default]
+    Unsaid,
+    /// `true`: whatever else the rules say of such pods.
+    Safe,
+    /// `false`: its node stays.
+    Unsafe,
+    /// `on-completion`: its node waits until it has ended by itself.
+    OnCompletion,
 }
 
 /// Who keeps a pod, as far as removing a node is concerned.
@@ -247,6 +265,13 @@ pub struct PodSpec {
     /// Kind and name of the controller, for example `ReplicaSet/web-7c5d`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Box<str>>,
+    /// What it says about being evicted.
+    #[serde(skip_serializing_if = "is_default")]
+    pub eviction: Eviction,
+    /// The first of its volumes whose contents would be lost with the node: a `hostPath` or an `emptyDir` that is not in
+    /// memory, unless the annotation `cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_storage: Option<Box<str>>,
 }
 
 /// A [`PodSpec`] that equal pods can share, with its hash worked out once.
@@ -339,6 +364,12 @@ pub struct Pod {
     /// The node on which the scheduler makes room for it by preemption (`status.nominatedNodeName`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominated: Option<Box<str>>,
+    /// It runs and its Ready condition is not True: disruption budgets may count it as down already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unready: bool,
+    /// When its time to end is over, once it is being deleted (`metadata.deletionTimestamp`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_by: Option<Timestamp>,
 }
 
 impl Pod {
@@ -448,4 +479,8 @@ pub struct CloudGroup {
     /// What a new machine will be like, when the cloud knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -79,6 +79,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         deleting: metadata.deletion_timestamp.is_some(),
         addresses: addresses(&status.addresses),
         no_delete: no_delete.filter(|value| !value.is_empty()).map(Box::from),
+        ..Node::default()
     };
     Ok(Translated { value, warnings })
 }
