@@ -69,7 +69,7 @@ fn what_is_left_out_has_its_default() {
 
 #[test]
 fn every_key_is_read() {
-    let all = "
+    let utilization = "
 cluster: { nomad: { address: http://nomad:4646 } }
 interval: 5s
 dryRun: false
@@ -107,10 +107,109 @@ groups:
     cloud: { kwok: {} }
     strategy: { utilization: }
 ";
-    let config = config::parse("", all).unwrap();
-    let group = serde_json::to_value(&config.policy.groups[0]).unwrap();
-    expect_file!["config/every-key.txt"].assert_eq(&format!("{config:#?}\n"));
+    let pending = "
+cluster: { kubernetes: {} }
+expander: [priority, price, least-waste, most-pods, least-nodes, random]
+priorities: { 50: [spot], -7: [^on-demand$, on-?demand] }
+prices:
+  machines:
+    - { instanceType: m5.large, price: 0.096 }
+    - { instanceType: m5.large, zone: eu-west-1a, capacityType: spot, price: 0.0374 }
+  unit: { cpu: 0.03, memoryGib: 0.004, gpu: 0.8, storage50Gb: 0.02, gpuResources: [example.com/gpu] }
+  stabilizationPod: { cpu: 250m, memory: 500Mi }
+  preferredCpu: { steps: [{ upToNodes: 5, cpu: 2 }, { upToNodes: 60, cpu: 7500m }], above: 64 }
+  suppressOver: 12
+  unneededGpuFactor: 99
+limits: { nodes: 100, nodesPerScaleUp: 20, cpu: 400, memory: 1Ti, extended: { example.com/gpu: 8 } }
+balanceSimilar: true
+balanceIgnoreLabels: [example.com/rack]
+backoff: { initial: 1m, max: 8m, forgetAfter: 1h }
+expendablePodsBelowPriority: -100
+groups:
+  - name: spot
+    select: { label: { pool: spot } }
+    template:
+      cpu: 1930m
+      memory: 7Gi
+      capacity: { cpu: 2, memory: 8Gi }
+      labels: { node.kubernetes.io/instance-type: m5.large, empty: '' }
+      taints:
+        - { key: spot, value: yes, effect: NoExecute }
+        - { key: reserved }
+    strategy: { pending: { allOrNothing: true } }
+  - name: on-demand
+    select: { label: { pool: on-demand } }
+    strategy: { pending: {} }
+";
+    let [utilization, pending] = [utilization, pending].map(|text| config::parse("", text).unwrap());
+    let group = serde_json::to_value(&utilization.policy.groups[0]).unwrap();
+    expect_file!["config/every-key.txt"].assert_eq(&format!("{utilization:#?}\n"));
     assert_eq!(group["price"], 12_500_000_000_i64);
+    expect_file!["config/every-pending-key.txt"].assert_eq(&format!("{pending:#?}\n"));
+}
+
+/// A key that changes nothing would be read and forgotten.
+#[test]
+fn every_pending_key_changes_the_policy() {
+    let group = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { pending: {} } }]\n";
+    let keys = [
+        "expander: random",
+        "priorities: { 1: [web] }",
+        "prices: { machines: [{ instanceType: a, price: 1 }] }",
+        "prices: { unit: { cpu: 1 } }",
+        "prices: { unit: { memoryGib: 1 } }",
+        "prices: { unit: { gpu: 1 } }",
+        "prices: { unit: { storage50Gb: 1 } }",
+        "prices: { unit: { gpuResources: [] } }",
+        "prices: { stabilizationPod: { cpu: 1 } }",
+        "prices: { stabilizationPod: { memory: 1 } }",
+        "prices: { preferredCpu: { steps: [] } }",
+        "prices: { preferredCpu: { above: 1 } }",
+        "prices: { suppressOver: 1 }",
+        "prices: { unneededGpuFactor: 1 }",
+        "limits: { nodes: 1 }",
+        "limits: { nodesPerScaleUp: 1 }",
+        "limits: { cpu: 1 }",
+        "limits: { memory: 1 }",
+        "limits: { extended: { a: 0 } }",
+        "balanceSimilar: false",
+        "balanceIgnoreLabels: [a]",
+        "backoff: { initial: 1s }",
+        "backoff: { max: 1h }",
+        "backoff: { forgetAfter: 1s }",
+        "expendablePodsBelowPriority: 0",
+    ];
+    let mut policies: Vec<Policy> = vec![config::parse("", group).unwrap().policy];
+    for key in keys {
+        let policy = config::parse("", &format!("{group}{key}")).unwrap_or_else(|errors| panic!("{errors}")).policy;
+        assert!(!policies.contains(&policy), "{key}");
+        policies.push(policy);
+    }
+}
+
+/// What Cluster Autoscaler's ConfigMap has under `priorities` can stay as it is.
+#[test]
+fn the_highest_priority_that_matches_counts() {
+    let text = "
+expander: [priority]
+priorities:
+  10:
+    - .*spot.*
+    - .*t2\\.large.*
+  50:
+    - .*m4\\.4xlarge.*
+  -5: [old]
+groups:
+";
+    let names = ["spot-a", "a-t2.large", "a-t2-large", "spot-m4.4xlarge", "old-spot", "old", "web"];
+    let groups = names.map(|name| {
+        format!("  - {{ name: {name}, select: {{ label: {{ pool: {name} }} }}, strategy: {{ pending: {{}} }} }}\n")
+    });
+    let policy = config::parse("", &format!("{text}{}", groups.concat())).unwrap().policy;
+    let priorities: Vec<String> =
+        policy.groups.iter().map(|group| format!("{} {:?}", group.name, group.priority)).collect();
+    expect![["spot-a Some(10), a-t2.large Some(10), a-t2-large None, spot-m4.4xlarge Some(50), old-spot Some(10), old Some(-5), web None"]]
+        .assert_eq(&priorities.join(", "));
 }
 
 #[test]

@@ -21,6 +21,13 @@ impl Problem {
         Problem { place: Some(place), message: message.into(), also: Vec::new(), hint: hint.into() }
     }
 
+    /// A problem with what stands at `place` that `error` describes; it ends in `; hint: what to do`.
+    pub(crate) fn from_error(place: Place, error: &impl fmt::Display) -> Self {
+        let text = error.to_string();
+        let (message, hint) = text.split_once("; hint: ").unwrap_or((&text, "write something else"));
+        Problem::at(place, message, hint)
+    }
+
     /// A problem with the file as a whole.
     pub(crate) fn of_file(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Problem { place: None, message: message.into(), also: Vec::new(), hint: hint.into() }

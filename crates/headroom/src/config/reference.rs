@@ -20,12 +20,15 @@ pub(super) fn reference(file: &Shape) -> String {
 pub(crate) fn sections(shape: &Shape, page: &mut String) {
     match shape {
         Shape::Record(record) => section(record, page),
-        Shape::Map(inner) | Shape::List { item: inner, .. } => sections(inner, page),
+        Shape::Map(inner) | Shape::Numbered(inner) | Shape::OneOrMore(inner) | Shape::List { item: inner, .. } => {
+            sections(inner, page);
+        }
         Shape::OneOf(variants) => {
             variants.iter().filter_map(|variant| variant.content.as_ref()).for_each(|content| section(content, page));
         }
         Shape::Flag
         | Shape::Count { .. }
+        | Shape::Integer { .. }
         | Shape::Percent { .. }
         | Shape::Duration
         | Shape::Text
@@ -53,13 +56,14 @@ fn section(record: &RecordShape, page: &mut String) {
 fn row(field: &FieldShape, page: &mut String) {
     let default = match &field.default {
         Some(Json::Array(items)) if items.is_empty() => "none".to_owned(),
+        Some(Json::String(text)) if text.is_empty() => "none".to_owned(),
         Some(Json::String(text)) => format!("`{text}`"),
         Some(Json::Object(entries)) => entries.iter().map(|(key, value)| format!("`{key}: {value}`")).collect(),
         Some(other) => format!("`{other}`"),
         None if field.required => "required".to_owned(),
         None => "none".to_owned(),
     };
-    let choices = match &field.shape {
+    let choices = match each(&field.shape) {
         Shape::Words(words) => words.iter().map(|(word, doc)| format!("<br>`{word}`: {doc}")).collect(),
         Shape::OneOf(variants) => {
             variants.iter().map(|variant| format!("<br>`{}`: {}", variant.key, variant.doc)).collect()
@@ -70,13 +74,23 @@ fn row(field: &FieldShape, page: &mut String) {
     write(page, format_args!("| `{}` | {value} | {default} | {}{choices} |\n", field.key, field.doc));
 }
 
+/// What a list of choices is a list of.
+fn each(shape: &Shape) -> &Shape {
+    match shape {
+        Shape::OneOrMore(item) => item,
+        other => other,
+    }
+}
+
 fn value(shape: &Shape) -> String {
     match shape {
-        Shape::Count { .. } => "whole number".into(),
+        Shape::Count { .. } | Shape::Integer { .. } => "whole number".into(),
         Shape::Percent { .. } => "percentage".into(),
         Shape::Duration => "duration".into(),
         Shape::Quantity { .. } => "quantity".into(),
         Shape::Map(inner) => format!("map of names to {}", value(inner)),
+        Shape::Numbered(inner) => format!("map of whole numbers to {}", value(inner)),
+        Shape::OneOrMore(item) => format!("{}, or a list of these", value(item)),
         Shape::List { item, .. } => format!("list of {}", value(item)),
         Shape::Record(record) => format!("[map](#{})", anchor(record.path)),
         Shape::OneOf(variants) => {
@@ -86,7 +100,8 @@ fn value(shape: &Shape) -> String {
             });
             linked.collect::<Vec<_>>().join(" or ")
         }
-        Shape::Flag | Shape::Text | Shape::Written { .. } | Shape::Dollars | Shape::Words(_) => shape.expected(),
+        Shape::Written { expected, .. } => expected.trim_start_matches("a ").into(),
+        Shape::Flag | Shape::Text | Shape::Dollars | Shape::Words(_) => shape.expected(),
     }
 }
 

@@ -18,6 +18,7 @@ fn of(shape: &Shape) -> Json {
     match shape {
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Count { min } => json!({ "type": "integer", "minimum": min, "maximum": u32::MAX }),
+        Shape::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Percent { min, max } => {
             json!({ "type": "number", "minimum": percent(*min), "maximum": percent(*max) })
         }
@@ -27,6 +28,14 @@ fn of(shape: &Shape) -> Json {
         Shape::Written { pattern, .. } => json!({ "type": ["string", "number"], "pattern": pattern }),
         Shape::Quantity { .. } | Shape::Dollars => json!({ "type": ["string", "number"] }),
         Shape::Map(value) => json!({ "type": "object", "additionalProperties": of(value) }),
+        Shape::Numbered(value) => json!({
+            "type": "object",
+            "patternProperties": { r"^[-+]?\d+$": of(value) },
+            "additionalProperties": false,
+        }),
+        Shape::OneOrMore(item) => {
+            json!({ "anyOf": [of(item), { "type": "array", "items": of(item), "minItems": 1 }] })
+        }
         Shape::List { item, filled } => json!({ "type": "array", "items": of(item), "minItems": u8::from(*filled) }),
         Shape::Words(words) => {
             let each = words.iter().map(|(word, doc)| json!({ "const": word, "description": doc }));

@@ -9,6 +9,11 @@ pub(crate) enum Shape {
     Count {
         min: u32,
     },
+    /// A whole number that may be below zero.
+    Integer {
+        min: i64,
+        max: i64,
+    },
     /// In hundredths of a percent.
     Percent {
         min: u32,
@@ -29,11 +34,15 @@ pub(crate) enum Shape {
     Dollars,
     /// Any keys, all with such values.
     Map(Box<Shape>),
+    /// Whole numbers, all with such values.
+    Numbered(Box<Shape>),
     List {
         item: Box<Shape>,
         /// At least one.
         filled: bool,
     },
+    /// A list of at least one, or one alone.
+    OneOrMore(Box<Shape>),
     /// Words with what they mean.
     Words(Vec<(&'static str, &'static str)>),
     Record(RecordShape),
@@ -75,6 +84,7 @@ impl Shape {
             Shape::Flag => "true or false".into(),
             Shape::Count { min: 0 } => "a whole number".into(),
             Shape::Count { min } => format!("a whole number of at least {min}"),
+            Shape::Integer { .. } => "a whole number such as 50 or -10".into(),
             Shape::Percent { .. } => "a percentage such as 70 or 62.5".into(),
             Shape::Duration => "a duration such as 90s, 10m or 1h30m".into(),
             Shape::Text => "text".into(),
@@ -82,6 +92,8 @@ impl Shape {
             Shape::Quantity { example } => format!("a quantity such as {example}"),
             Shape::Dollars => "dollars an hour such as 0.0332".into(),
             Shape::Map(_) | Shape::Record(_) => "a map".into(),
+            Shape::Numbered(_) => "a map of numbers".into(),
+            Shape::OneOrMore(item) => item.expected(),
             Shape::List { .. } => "a list".into(),
             Shape::Words(words) => one_of(words.iter().map(|(word, _)| (*word).to_owned())),
             Shape::OneOf(variants) => one_of(variants.iter().map(|variant| match variant.content {

@@ -6,13 +6,22 @@ use crate::config::shape::Shape;
 
 const INTRODUCTION: &str = include_str!("reference.md");
 
+/// Keys of which the page of the configuration file tells, with what to say of them here.
+const OF_CONFIGURATION: [(&str, &str); 4] = [
+    ("prices", "[map](configuration.md#prices)"),
+    ("limits", "[map](configuration.md#limits)"),
+    ("backoff", "[map](configuration.md#backoff)"),
+    ("groups", "list of groups"),
+];
+
 /// The page: an introduction, and a table for each map of a scenario file.
 pub fn reference() -> String {
     let mut shape = file::file().kind().shape;
     if let Shape::Record(record) = &mut shape {
-        // The groups have a page of their own.
-        let groups = record.fields.iter_mut().find(|field| field.key == "groups");
-        groups.into_iter().for_each(|field| field.shape = Shape::Written { expected: "list of groups", pattern: "." });
+        for field in &mut record.fields {
+            let told = OF_CONFIGURATION.into_iter().find(|(key, _)| *key == field.key);
+            told.into_iter().for_each(|(_, expected)| field.shape = Shape::Written { expected, pattern: "." });
+        }
     }
     let mut page = INTRODUCTION.to_owned();
     sections(&shape, &mut page);

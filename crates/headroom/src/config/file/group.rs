@@ -6,8 +6,8 @@ use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Strategy};
 use jiff::SignedDuration;
 
 use super::cloud::{self, Cloud};
-use super::{select, template, utilization};
-use crate::config::kind::{Kind, count, dollars, duration, list, one_of, text, variant, words};
+use super::{select, strategy, template};
+use crate::config::kind::{Kind, count, dollars, duration, list, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
@@ -32,7 +32,7 @@ pub(crate) fn kind() -> Kind<Draft> {
         .field("cloud", cloud::kind(), |draft| &mut draft.cloud, "Who makes and ends its machines.")
         .field("size", size(), |draft| &mut draft.group.size, "Limits of its size.")
         .field("mode", mode(), |draft| &mut draft.group.mode, "What Headroom may do to it.")
-        .required("strategy", strategy(), |draft| &mut draft.group.strategy, "How its size is decided.")
+        .required("strategy", strategy::kind(), |draft| &mut draft.group.strategy, "How its size is decided.")
         .field(
             "bootTimeout",
             duration(SignedDuration::from_secs(1)),
@@ -42,7 +42,7 @@ pub(crate) fn kind() -> Kind<Draft> {
         )
         .field(
             "startupTaints",
-            list(text().map(|key| Box::from(&*key))),
+            list(text()),
             |draft| &mut draft.group.startup_taints,
             "Keys of taints that a node carries only while it starts. It counts as not usable yet while \
              it has one.",
@@ -93,11 +93,6 @@ fn mode() -> Kind<Mode> {
         ("dryRun", Mode::DryRun, "decide and report, and do nothing"),
         ("off", Mode::Off, "leave it alone"),
     ])
-}
-
-fn strategy() -> Kind<Strategy> {
-    let by_utilization = "By what pods request as a share of what nodes have, as Escalator does.";
-    one_of(vec![variant("utilization", by_utilization, utilization::kind().map(Strategy::Utilization))], |_| None)
 }
 
 fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {

@@ -3,40 +3,60 @@
 //! Parser, JSON schema and reference page are all made from these. A new key is one line here and a field in
 //! `headroom_core::policy`; a new strategy or cloud is one file and one line.
 
+mod backoff;
 mod cloud;
 mod cluster;
+mod expander;
 pub(crate) mod group;
+pub(crate) mod growth;
+mod limits;
+mod machine_price;
 pub(crate) mod overlap;
+mod pair;
+mod pending;
+mod prices;
+mod priorities;
 mod select;
+mod strategy;
+pub(crate) mod taint;
 mod template;
 mod utilization;
 
 pub use cloud::Cloud;
 pub use cluster::Cluster;
 
-use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use super::Config;
 use super::kind::{duration, flag, list};
 use super::record::Record;
 use group::Draft;
+use growth::{Grows, Growth};
 
 /// The file as it is read: groups still know where they stand.
 pub(super) struct File {
     cluster: Cluster,
     interval: SignedDuration,
     dry_run: bool,
+    growth: Growth,
     groups: Vec<Draft>,
 }
 
 impl From<File> for Config {
     fn from(file: File) -> Self {
-        let File { cluster, interval, dry_run, groups } = file;
+        let File { cluster, interval, dry_run, growth, groups } = file;
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
-        let policy =
-            Policy { dry_run, groups: groups.into_iter().map(|draft| draft.group).collect(), ..Policy::default() };
-        Config { policy, cluster, clouds, interval }
+        Config { policy: growth.policy(dry_run, groups), cluster, clouds, interval }
+    }
+}
+
+impl Grows for File {
+    fn growth(&mut self) -> &mut Growth {
+        &mut self.growth
+    }
+
+    fn with_groups(&self) -> (&Growth, &[Draft]) {
+        (&self.growth, &self.groups)
     }
 }
 
@@ -46,9 +66,10 @@ pub(super) fn file() -> Record<File> {
         cluster: Cluster::default(),
         interval: SignedDuration::from_secs(10),
         dry_run: true,
+        growth: Growth::default(),
         groups: Vec::new(),
     };
-    Record::new("", "The keys at the top of the file.", start)
+    let record = Record::new("", "The keys at the top of the file.", start)
         .field("cluster", cluster::kind(), |file| &mut file.cluster, "Where the nodes are.")
         .field(
             "interval",
@@ -62,7 +83,8 @@ pub(super) fn file() -> Record<File> {
             |file| &mut file.dry_run,
             "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false \
              once the reports look right.",
-        )
+        );
+    growth::keys(record)
         .required(
             "groups",
             list(group::kind()).filled("add one: `- { name: …, select: …, strategy: … }`"),
@@ -70,4 +92,5 @@ pub(super) fn file() -> Record<File> {
             "The node groups.",
         )
         .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
+        .check(&["cluster", "groups"], |file, _, problems| strategy::check(&file.cluster, &file.groups, problems))
 }

@@ -46,11 +46,13 @@ fn same_nodes(first: &Draft, later: &Draft) -> Option<Problem> {
         let (a, b) = (&a.group.select.labels, &b.group.select.labels);
         !a.is_empty() && b.contains_all(a)
     };
+    // Groups that grow for waiting pods are meant to be options for the same ones.
+    let both_count = [first, later].iter().all(|of| matches!(of.group.strategy, Strategy::Utilization(_)));
     let message = match (a.covers(b), b.covers(a)) {
         (true, true) => "two groups select the same nodes",
         (true, false) => "every node that is selected here is in an earlier group too",
         (false, true) => "every node of an earlier group is selected here too",
-        (false, false) if labels_overlap(first, later) || labels_overlap(later, first) => {
+        (false, false) if both_count && (labels_overlap(first, later) || labels_overlap(later, first)) => {
             "pods that ask for these labels ask for those of an earlier group too"
         }
         (false, false) => return None,

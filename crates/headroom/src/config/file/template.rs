@@ -1,44 +1,87 @@
 //! What a new machine is like.
 
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Labels, Template};
+use headroom_core::snapshot::{Labels, Taint, Template};
 
-use crate::config::kind::{Kind, bytes, cpu, map, pieces};
+use super::taint;
+use crate::config::kind::{Kind, bytes, cpu, labels, list, map, pieces};
 use crate::config::record::Record;
 
+/// A template as it is written: the whole machine where that is said, and what pods may use.
+struct Draft {
+    capacity: Option<(i64, i64)>,
+    allocatable: Resources,
+    labels: Labels,
+    taints: Vec<Taint>,
+}
+
 pub(super) fn kind() -> Kind<Template> {
+    let start = || Draft {
+        capacity: None,
+        // What the kubelet allows unless it is told otherwise.
+        allocatable: Resources { pods: 110, ..Resources::default() },
+        labels: Labels::default(),
+        taints: Vec::new(),
+    };
     Record::new(
         "groups[].template",
-        "What pods may use on a new machine (`status.allocatable`). It wins over what Headroom has \
-         learnt from the group's nodes and over what the cloud says, so it is needed only to grow a \
-         group that has never had a node.",
-        // What the kubelet allows unless it is told otherwise.
-        || Resources { pods: 110, ..Resources::default() },
+        "What a new machine is like: what pods may use of it (`status.allocatable`), its labels and taints. \
+         It wins over what the cloud says. With the strategy `utilization` it wins over the group's nodes too; \
+         with `pending` a node that the group has counts more, so that the template is needed only by a \
+         group that has never had one.",
+        start,
     )
-    .required("cpu", cpu(), |resources: &mut Resources| &mut resources.cpu, "Cpus.")
-    .required("memory", bytes(), |resources| &mut resources.memory, "Memory.")
+    .required("cpu", cpu(), |draft: &mut Draft| &mut draft.allocatable.cpu, "Cpus.")
+    .required("memory", bytes(), |draft| &mut draft.allocatable.memory, "Memory.")
     .field(
         "ephemeralStorage",
         bytes(),
-        |resources| &mut resources.ephemeral_storage,
+        |draft| &mut draft.allocatable.ephemeral_storage,
         "Disk for container layers, logs and emptyDir volumes. Pods that request more do not fit.",
     )
-    .field("pods", pieces(), |resources| &mut resources.pods, "How many pods fit.")
+    .field("pods", pieces(), |draft| &mut draft.allocatable.pods, "How many pods fit.")
     .field(
         "extended",
         map(pieces()).map(|mut amounts| {
             amounts.sort();
             amounts
         }),
-        |resources| &mut resources.extended,
+        |draft| &mut draft.allocatable.extended,
         "Extended resources by name, such as `nvidia.com/gpu: 8`. A machine is expected until its \
          node has them all.",
     )
+    .field(
+        "capacity",
+        capacity().optional(),
+        |draft| &mut draft.capacity,
+        "The whole machine (`status.capacity`), by which prices and limits go. Left out: what pods may use.",
+    )
+    .field(
+        "labels",
+        labels(),
+        |draft| &mut draft.labels,
+        "Labels of its node, besides those under `select`: for pods that ask for them, and for its price \
+         (`node.kubernetes.io/instance-type`, `topology.kubernetes.io/zone`).",
+    )
+    .field(
+        "taints",
+        list(taint::kind()),
+        |draft| &mut draft.taints,
+        "Taints of its node, without those of `startupTaints`.",
+    )
     .kind()
-    .map(|allocatable| Template {
-        capacity: allocatable.clone(),
-        allocatable,
-        labels: Labels::default(),
-        taints: Vec::new(),
+    .map(|Draft { capacity, allocatable, labels, taints }| {
+        let mut whole = allocatable.clone();
+        if let Some((cpu, memory)) = capacity {
+            (whole.cpu, whole.memory) = (cpu, memory);
+        }
+        Template { capacity: whole, allocatable, labels, taints }
     })
+}
+
+fn capacity() -> Kind<(i64, i64)> {
+    Record::new("groups[].template.capacity", "The whole machine.", || (0, 0))
+        .required("cpu", cpu(), |capacity: &mut (i64, i64)| &mut capacity.0, "Cpus.")
+        .required("memory", bytes(), |capacity| &mut capacity.1, "Memory.")
+        .kind()
 }

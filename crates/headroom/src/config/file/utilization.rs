@@ -1,12 +1,13 @@
 //! The utilisation strategy.
 
 use headroom_core::policy::{CountPods, DaemonSets, Percent, Unhealthy, Utilization};
-use headroom_core::snapshot::Effect;
 use jiff::SignedDuration;
 
+use super::pair::wrong_pair;
+use super::taint::effect;
 use crate::config::duration::show;
 use crate::config::kind::{Kind, count, duration, flag, percent, words};
-use crate::config::problem::{Problem, Problems};
+use crate::config::problem::Problems;
 use crate::config::record::{Places, Record};
 
 const ZERO: Percent = Percent(0);
@@ -130,14 +131,6 @@ pub(super) fn kind() -> Kind<Utilization> {
     .kind()
 }
 
-fn effect() -> Kind<Effect> {
-    words(&[
-        ("NoSchedule", Effect::NoSchedule, "new pods stay away"),
-        ("PreferNoSchedule", Effect::PreferNoSchedule, "new pods prefer other nodes"),
-        ("NoExecute", Effect::NoExecute, "new pods stay away and running ones are evicted at once"),
-    ])
-}
-
 fn count_pods() -> Kind<CountPods> {
     words(&[
         (
@@ -195,19 +188,5 @@ fn ordered(at: &Places, problems: &mut Problems, (low, less): (&str, Percent), (
         let message = format!("`{low}` {less} must be less than `{high}` {more}");
         let hint = "keep removeFastBelow < removeSlowlyBelow < scaleUpAbove";
         problems.add(wrong_pair(at, message, (low, high), hint));
-    }
-}
-
-/// A problem between two keys, of which at least one is written; the other may be a default.
-fn wrong_pair(at: &Places, message: String, (one, other): (&str, &str), hint: &str) -> Problem {
-    let message = match (at.has(one), at.has(other)) {
-        (true, false) => format!("{message}, its default"),
-        (false, true) => format!("{message}; the former is its default"),
-        _ => message,
-    };
-    let problem = Problem::at(at.written(one, other), message, hint);
-    match at.has(one) && at.has(other) {
-        true => problem.also(at.of(other), format!("`{other}`")),
-        false => problem,
     }
 }

@@ -6,8 +6,8 @@ use headroom_core::snapshot::Taint;
 use headroom_sim::scenario::{Incident, Mishap, When};
 use jiff::SignedDuration;
 
-use super::machine::taint;
 use super::time::{SECOND, when};
+use crate::config::file::taint;
 use crate::config::kind::{Kind, count, duration, text};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -143,7 +143,7 @@ fn cordoned(Nodes { group, nodes }: Nodes) -> Mishap {
 fn tainted() -> Kind<Mishap> {
     let start = || (Nodes { nodes: 1, ..Nodes::default() }, None);
     node_fields(Record::new("events[].taint", "Nodes of a group, and the taint.", start))
-        .required("taint", taint().optional(), |t: &mut (Nodes, Option<Taint>)| &mut t.1, "The taint.")
+        .required("taint", taint::kind().optional(), |t: &mut (Nodes, Option<Taint>)| &mut t.1, "The taint.")
         .kind()
         .map(|(Nodes { group, nodes }, taint)| Mishap::Taint { group, nodes, taint: taint.unwrap_or_else(nothing) })
 }
@@ -156,12 +156,7 @@ fn nothing() -> Taint {
 fn no_delete() -> Kind<Mishap> {
     let start = || (Nodes { nodes: 1, ..Nodes::default() }, Box::from("true"));
     node_fields(Record::new("events[].noDelete", "Nodes of a group.", start))
-        .field(
-            "value",
-            text().map(|value| value.as_ref().into()),
-            |t: &mut (Nodes, Box<str>)| &mut t.1,
-            "The annotation's value.",
-        )
+        .field("value", text(), |t: &mut (Nodes, Box<str>)| &mut t.1, "The annotation's value.")
         .kind()
         .map(|(Nodes { group, nodes }, value)| Mishap::NoDelete { group, nodes, value })
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use headroom_core::policy::Percent;
-use headroom_core::snapshot::{Effect, Taint};
 use headroom_sim::scenario::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
 use jiff::SignedDuration;
 
 use super::time::{Points, schedule, span};
+use crate::config::file::taint;
 use crate::config::kind::{Kind, bytes, count, cpu, dollars, flag, labels, list, map, percent, pieces, text, words};
 use crate::config::problem::Problem;
 use crate::config::record::{Places, Record};
@@ -109,7 +109,7 @@ pub(super) fn machines() -> Kind<Machines> {
             |m| &mut m.group.labels,
             "Labels of its nodes, besides those that the group selects by and `kubernetes.io/hostname`.",
         )
-        .field("taints", list(taint()), |m| &mut m.group.taints, "Taints of its nodes.")
+        .field("taints", list(taint::kind()), |m| &mut m.group.taints, "Taints of its nodes.")
         .field(
             "listsMachines",
             flag(),
@@ -131,25 +131,6 @@ pub(super) fn machines() -> Kind<Machines> {
         })
         .placed(|m, places| m.places = places.clone())
         .kind()
-}
-
-/// One taint.
-pub(super) fn taint() -> Kind<Taint> {
-    let start = || Taint { key: "".into(), value: "".into(), effect: Effect::NoSchedule };
-    Record::new("taint", "A mark that keeps pods away which do not tolerate it.", start)
-        .required("key", text().map(|key| Box::from(&*key)), |taint: &mut Taint| &mut taint.key, "Its key.")
-        .field("value", text().map(|value| Box::from(&*value)), |taint| &mut taint.value, "Its value.")
-        .field("effect", effect(), |taint| &mut taint.effect, "What it does.")
-        .kind()
-}
-
-/// What a taint does.
-pub(super) fn effect() -> Kind<Effect> {
-    words(&[
-        ("NoSchedule", Effect::NoSchedule, "new pods stay away"),
-        ("PreferNoSchedule", Effect::PreferNoSchedule, "new pods prefer other nodes"),
-        ("NoExecute", Effect::NoExecute, "new pods stay away and running ones are evicted at once"),
-    ])
 }
 
 fn flaky() -> Kind<Flaky> {

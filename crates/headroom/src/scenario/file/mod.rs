@@ -8,10 +8,10 @@ mod workload;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use headroom_core::policy::Policy;
 use headroom_sim::scenario::{NodeGroup, NodeType, Placement, Scenario};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::config::file::growth::{self, Grows, Growth};
 use crate::config::file::{group, overlap};
 use crate::config::kind::{count, duration, list, map, words};
 use crate::config::problem::{Problem, Problems};
@@ -26,6 +26,7 @@ pub(super) struct File {
     debounce: SignedDuration,
     seed: u32,
     placement: Placement,
+    growth: Growth,
     groups: Vec<group::Draft>,
     node_types: Vec<(Arc<str>, NodeType)>,
     machines: Vec<(Arc<str>, Machines)>,
@@ -36,7 +37,7 @@ pub(super) struct File {
 
 /// The whole file.
 pub(super) fn file() -> Record<File> {
-    Record::new("", "The keys at the top of the file.", start)
+    let record = Record::new("", "The keys at the top of the file.", start)
         .field("start", time::instant(), |file| &mut file.start, "When it starts.")
         .field("duration", duration(time::SECOND), |file| &mut file.duration, "How long it lasts.")
         .field("interval", duration(time::SECOND), |file| &mut file.interval, "The longest time between two rounds.")
@@ -47,7 +48,13 @@ pub(super) fn file() -> Record<File> {
             "The shortest time between two rounds: changes are gathered for so long.",
         )
         .field("seed", count(0), |file| &mut file.seed, "Fixes every random draw.")
-        .field("placement", placement(), |file| &mut file.placement, "Which of the nodes that fit the scheduler takes.")
+        .field(
+            "placement",
+            placement(),
+            |file| &mut file.placement,
+            "Which of the nodes that fit the scheduler takes.",
+        );
+    growth::keys(record)
         .required(
             "groups",
             list(group::kind()),
@@ -75,10 +82,20 @@ pub(super) fn file() -> Record<File> {
         .check(&["groups", "nodeTypes", "machines", "events"], check_names)
 }
 
+impl Grows for File {
+    fn growth(&mut self) -> &mut Growth {
+        &mut self.growth
+    }
+
+    fn with_groups(&self) -> (&Growth, &[group::Draft]) {
+        (&self.growth, &self.groups)
+    }
+}
+
 impl File {
     /// The scenario, once it is known to have no error.
     pub(super) fn scenario(self) -> Scenario {
-        let groups: Vec<_> = self.groups.into_iter().map(|draft| draft.group).collect();
+        let policy = self.growth.policy(false, self.groups);
         let node_types: BTreeMap<_, _> = self
             .node_types
             .into_iter()
@@ -87,7 +104,7 @@ impl File {
         let machines = |(name, machines): (Arc<str>, Machines)| {
             let node_type = node_types.get(&machines.node_type).cloned().unwrap_or_default();
             let selected =
-                groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
+                policy.groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
             let labels = machines.group.labels.iter().chain(selected).collect();
             NodeGroup { name, node_type, labels, ..machines.group }
         };
@@ -103,7 +120,7 @@ impl File {
             daemon_sets: self.daemon_sets.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
             workloads: self.workloads.into_iter().map(|(name, draft)| draft.named(&name)).collect(),
             incidents: self.events.into_iter().filter_map(event::Draft::incident).collect(),
-            policy: Policy { groups, ..Policy::default() },
+            policy,
         }
     }
 }
@@ -117,6 +134,7 @@ fn start() -> File {
         debounce: time::SECOND,
         seed: 1,
         placement: Placement::LeastAllocated,
+        growth: Growth::default(),
         groups: Vec::new(),
         node_types: Vec::new(),
         machines: Vec::new(),

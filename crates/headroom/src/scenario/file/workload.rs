@@ -7,8 +7,8 @@ use headroom_core::snapshot::{Expression, Labels, NodeTerm, Operator, PodKind, P
 use headroom_sim::scenario::{Burst, DaemonSet, Demand, Shape, Span, When, Workload};
 use jiff::SignedDuration;
 
-use super::machine::effect;
 use super::time::{Points, schedule, span, when};
+use crate::config::file::taint::effect;
 use crate::config::kind::{Kind, count, flag, labels, list, map, requested, requested_cpu, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -218,26 +218,16 @@ fn expression() -> Kind<Expression> {
         ("Lt", Operator::Lt, "its value is a number below that of `values`"),
     ]);
     Record::new("nodeAffinity[][]", "One requirement on a label of the node.", start)
-        .required("key", text().map(|key| key.as_ref().into()), |e: &mut Expression| &mut e.key, "The label.")
+        .required("key", text(), |e: &mut Expression| &mut e.key, "The label.")
         .required("operator", operators, |e| &mut e.operator, "What must hold.")
-        .field(
-            "values",
-            list(text().map(|value| value.as_ref().into())),
-            |e| &mut e.values,
-            "What it is compared with.",
-        )
+        .field("values", list(text()), |e| &mut e.values, "What it is compared with.")
         .kind()
 }
 
 fn toleration() -> Kind<Toleration> {
-    let value = text().map(|value| Some(value.as_ref().into()));
+    let value = text().optional();
     Record::new("tolerations[]", "A taint that is tolerated.", || (Toleration::default(), None))
-        .field(
-            "key",
-            text().map(|key| key.as_ref().into()),
-            |t: &mut (Toleration, Option<Box<str>>)| &mut t.0.key,
-            "Its key. Left out: every taint.",
-        )
+        .field("key", text(), |t: &mut (Toleration, Option<Box<str>>)| &mut t.0.key, "Its key. Left out: every taint.")
         .field("value", value, |t| &mut t.1, "Its value. Left out: any.")
         .field("effect", effect().optional(), |t| &mut t.0.effect, "What it does. Left out: anything.")
         .kind()

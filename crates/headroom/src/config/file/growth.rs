@@ -1,0 +1,126 @@
+//! What all groups with the strategy `pending` share, since they are decided together.
+//!
+//! These keys stand at the top of the configuration file, and of a scenario file as well.
+
+use headroom_core::backoff::Settings as Backoff;
+use headroom_core::balance::Similarity;
+use headroom_core::limits::Limits;
+use headroom_core::policy::{Group, PendingPolicy, Policy};
+use headroom_core::pricing::PriceSources;
+
+use super::expander::{self, Expanders};
+use super::group::Draft;
+use super::prices::{self, Prices};
+use super::priorities::{self, Priorities};
+use super::{backoff, limits};
+use crate::config::kind::{flag, integer, list, text};
+use crate::config::record::Record;
+
+/// What the file says about growth for waiting pods.
+pub(crate) struct Growth {
+    expander: Expanders,
+    priorities: Priorities,
+    prices: Prices,
+    limits: Limits,
+    balance_similar: bool,
+    balance_ignore_labels: Vec<Box<str>>,
+    backoff: Backoff,
+    expendable_below: i64,
+}
+
+/// A file with such keys at its top.
+pub(crate) trait Grows {
+    /// What it says about growth.
+    fn growth(&mut self) -> &mut Growth;
+
+    /// The same, with its groups.
+    fn with_groups(&self) -> (&Growth, &[Draft]);
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth {
+            expander: Vec::new(),
+            priorities: Vec::new(),
+            prices: Prices::default(),
+            limits: Limits::default(),
+            balance_similar: true,
+            balance_ignore_labels: Vec::new(),
+            backoff: Backoff::default(),
+            expendable_below: PendingPolicy::default().expendable_below.into(),
+        }
+    }
+}
+
+impl Growth {
+    /// What is wanted of these groups.
+    pub(crate) fn policy(self, dry_run: bool, groups: Vec<Draft>) -> Policy {
+        let groups = groups.into_iter().map(|Draft { group, .. }| {
+            let priority = priorities::priority(&self.priorities, &group.name);
+            Group { priority, ..group }
+        });
+        let groups = groups.collect();
+        let similarity = Similarity { ignore_labels: self.balance_ignore_labels, ..Similarity::default() };
+        let pending = PendingPolicy {
+            expander: expander::chain(&self.expander),
+            price: self.prices.formula(),
+            prices: PriceSources { config: self.prices.machines.into(), ..PriceSources::default() },
+            limits: self.limits,
+            balance: self.balance_similar.then_some(similarity),
+            backoff: self.backoff,
+            expendable_below: i32::try_from(self.expendable_below).unwrap_or(i32::MIN),
+        };
+        Policy { dry_run, groups, pending }
+    }
+}
+
+/// Adds the keys to the top of a file.
+pub(crate) fn keys<F: Grows + 'static>(file: Record<F>) -> Record<F> {
+    file.field(
+        "expander",
+        expander::kind(),
+        |file| &mut file.growth().expander,
+        "How groups with the strategy `pending` that could take the same pods are compared; a later \
+         expander decides where all earlier ones tie. Left out: `price` where the price of some group is \
+         known, then `least-waste`.",
+    )
+    .field(
+        "priorities",
+        priorities::kind(),
+        |file| &mut file.growth().priorities,
+        "For the expander `priority`: regular expressions for names of groups, under a number; the \
+         highest number wins. An expression matches anywhere in a name. A group that none matches comes \
+         last.",
+    )
+    .field("prices", prices::kind(), |file| &mut file.growth().prices, "For the expander `price`: what machines cost.")
+    .field("limits", limits::kind(), |file| &mut file.growth().limits, "Limits of the whole cluster.")
+    .field(
+        "balanceSimilar",
+        flag(),
+        |file| &mut file.growth().balance_similar,
+        "Share new nodes out among groups with the strategy `pending` that are alike, such as those that \
+         differ in nothing but their zone.",
+    )
+    .field(
+        "balanceIgnoreLabels",
+        list(text()),
+        |file| &mut file.growth().balance_ignore_labels,
+        "Keys of labels in which groups may differ and still be alike, besides those of zones, hosts and \
+         node groups.",
+    )
+    .field("backoff", backoff::kind(), |file| &mut file.growth().backoff, "How long a group that fails is left alone.")
+    .field(
+        "expendablePodsBelowPriority",
+        integer(i32::MIN.into(), i32::MAX.into()),
+        |file| &mut file.growth().expendable_below,
+        "Pods of a lower priority than this neither enlarge a group nor hold a node.",
+    )
+    .check(&["expander", "priorities"], |file, _, problems| {
+        let (growth, _) = file.with_groups();
+        expander::check(&growth.expander, !growth.priorities.is_empty(), problems);
+    })
+    .check(&["priorities", "groups"], |file, _, problems| {
+        let (growth, groups) = file.with_groups();
+        priorities::check(&growth.priorities, groups, problems);
+    })
+}
