@@ -234,7 +234,7 @@ fn a_stock_out_takes_the_next_best_group_in_the_same_round() {
          instance x in=cheap state=deleting age=1h
          round
          after 10s
-         failed cheap says=InsufficientInstanceCapacity
+         failed cheap error=outOfStock says=InsufficientInstanceCapacity
          round
          after 10s
          round
@@ -349,7 +349,7 @@ fn a_whole_that_has_not_come_is_given_up_and_a_part_of_one_is_replaced() {
          look
          gone node a
          gone instance a
-         failed slice
+         failed slice error=outOfStock
          memory fresh
          round",
         expect![[r#"

@@ -173,3 +173,70 @@ fn pods_of_low_priority_and_gated_ones_buy_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn a_group_below_its_minimum_grows_to_it_and_pods_use_the_new_machines() {
+    check(
+        "group web pending min=6 max=9 template=2/8Gi target=2
+         node n{1..2} in=web cpu=2 memory=8Gi cordoned
+         pod p{1..2} cpu=2 memory=1Gi
+         round
+         pod q{1..3} cpu=2 memory=1Gi
+         round",
+        expect![[r#"
+            web 2 -> 6, wants +4, 2 cordoned
+              web: resize 2 -> 6 because 2 nodes, at least 6 wanted
+
+            web 6 -> 7, wants +1, 4 upcoming, 2 cordoned
+              web: resize 6 -> 7 because pod default/p1 waits
+              option: web +1: waste 0.875
+        "#]],
+    );
+}
+
+#[test]
+fn a_minimum_is_reached_before_anybody_knows_what_a_new_node_is_like() {
+    check(
+        "policy nodes=3
+         group web pending min=2 max=9 target=0
+         group db pending min=2 max=9 target=0
+         pod p cpu=2 memory=1Gi
+         round",
+        expect![[r#"
+            web 0 -> 2, wants +2
+            db 0 -> 1, wants +1
+              web: resize 0 -> 2 because 0 nodes, at least 2 wanted
+              db: resize 0 -> 1 because 0 nodes, at least 2 wanted
+              not: group web: has no node to learn from, so nobody knows what a new one is like
+              not: group db: has no node to learn from, so nobody knows what a new one is like
+              not: pod default/p: fits on no node that is there, and no group may grow now
+        "#]],
+    );
+}
+
+#[test]
+fn a_minimum_is_held_by_limits_and_back_off_and_needs_no_pods_to_be_known() {
+    check(
+        "policy cpu=5
+         coverage pods=absent
+         group web pending min=3 max=9 template=2/8Gi target=0
+         group down pending min=1 max=9 template=1/8Gi target=0
+         group slice pending allOrNothing min=1 max=4 template=100m/1Gi target=0
+         group wide pending min=0 max=1 template=100m/1Gi target=2
+         failed down
+         round",
+        expect![[r#"
+            web 0 -> 2, wants +2
+            down 0, wants +0
+            slice 0 -> 4, wants +4
+            wide 2, wants +0, 2 upcoming
+              web: resize 0 -> 2 because 0 nodes, at least 3 wanted
+              slice: resize 0 -> 4 because 0 nodes, at least 1 wanted
+              not: cluster: pods are not known, so nothing is removed
+              not: cluster: pods are not known, so it is not judged
+              not: group down: left alone until 2026-01-01T00:05:00Z: the cloud refused
+              not: group wide: has 2 nodes, at most 1 wanted; none is removed for that alone
+              not: group web: wants at least 3 nodes, 2 allowed: all nodes may have 5 cpu and have 4200m, a new one has 2
+        "#]],
+    );
+}

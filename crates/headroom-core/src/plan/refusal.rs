@@ -169,6 +169,22 @@ pub enum Why {
         /// The maximum.
         max: u32,
     },
+    /// The group has fewer nodes than its minimum and gets no more.
+    HeldBelowMin {
+        /// The minimum.
+        min: u32,
+        /// The size that it has or gets.
+        size: u32,
+        /// The limit that holds it.
+        bound: Bound,
+    },
+    /// The group has more nodes than its maximum, and none is removed for that alone.
+    AboveMax {
+        /// Its size.
+        size: u32,
+        /// The maximum.
+        max: u32,
+    },
     /// The group has reached its minimum.
     AtMin {
         /// Nodes that would go.
@@ -317,6 +333,10 @@ impl fmt::Display for Why {
             }
             Why::AtMax { wanted, allowed, max } => {
                 write!(f, "wants {wanted} more nodes, at most {allowed} allowed by maximum {max}")
+            }
+            Why::HeldBelowMin { min, size, bound } => write!(f, "wants at least {min} nodes, {size} allowed: {bound}"),
+            Why::AboveMax { size, max } => {
+                write!(f, "has {size} nodes, at most {max} wanted; none is removed for that alone")
             }
             Why::AtMin { wanted, allowed, min } => {
                 write!(f, "would lose {wanted} nodes, at most {allowed} allowed by minimum {min}")

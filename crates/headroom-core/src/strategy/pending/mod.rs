@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod ask;
+mod minimum;
 mod options;
 mod template;
 mod waiting;
@@ -48,6 +49,9 @@ struct Open<'p> {
     size: u32,
     /// The size that this round asks for so far.
     planned: u32,
+    /// How many of the new nodes are for the minimum, whatever pods need.
+    for_min: u32,
+    min: u32,
     max: u32,
     /// How many nodes more the limits allow, 0 when the group may not grow.
     room: u32,
@@ -55,6 +59,23 @@ struct Open<'p> {
     bound: Option<Bound>,
     /// The labels of a new node, without those by which the group is told apart.
     labels: Labels,
+}
+
+impl Open<'_> {
+    /// How many nodes it may still get, under its own limits and those of the cluster.
+    fn cut_room(&mut self, limits: &limits::Limits, present: &Present) {
+        let room = limits.room(self.planned, self.max, &self.machine.template.capacity, present);
+        let whole = !self.settings.all_or_nothing || self.planned.saturating_add(room.nodes) >= self.max;
+        self.room = if whole { room.nodes } else { 0 };
+        self.bound = Some(room.bound);
+    }
+
+    fn buy(&mut self, nodes: u32, present: &mut Present) {
+        self.planned = self.planned.saturating_add(nodes);
+        present.nodes = present.nodes.saturating_add(nodes);
+        present.added = present.added.saturating_add(nodes);
+        present.capacity.add_times(&self.machine.template.capacity, i128::from(nodes));
+    }
 }
 
 /// The groups that may be enlarged, by position, and what counts against the limits of the cluster.
@@ -168,30 +189,44 @@ pub(crate) fn pass<'a>(
         }
         open.extend(candidate);
     }
-    for kind in [Kind::Nodes, Kind::Pods] {
-        let coverage = round.snapshot.coverage(kind);
-        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
-            round.refuse(Subject::Cluster, Why::CannotJudge { kind, coverage });
-            return None;
-        }
+    if !is_known(round, Kind::Nodes) {
+        return None;
     }
+    let mut present = present(round, &open);
+    minimum::enforce(round, &mut open, &mut present);
+    let pods_known = is_known(round, Kind::Pods);
     let counted = Counted::new(policy, membership, reports);
     let mut sums = Waiting::default();
-    let waiting = waiting::waiting(round.snapshot, policy, &counted, &mut sums);
-    let placed = (!waiting.is_empty()).then(|| place(round, &mut open, &waiting, &mut sums));
-    round.report.waiting = Some(sums);
+    let waiting = if pods_known { waiting::waiting(round.snapshot, policy, &counted, &mut sums) } else { Vec::new() };
+    let placed = (!waiting.is_empty()).then(|| place(round, &mut open, &waiting, &mut sums, &mut present));
+    round.report.waiting = pods_known.then_some(sums);
+    act(round, &open);
     for open in &open {
         let report = reports.get_mut(open.at).and_then(Option::as_mut);
         if let Some(report) = report {
             report.planned = open.planned;
             report.wanted = i64::from(open.planned) - i64::from(open.size);
         }
-        if let (Some(memory), true) = (memories.get_mut(open.at), open.planned > open.size) {
+    }
+    minimum::enforce_unknown(round, &open, reports, &mut present);
+    for ((memory, report), group) in memories.iter_mut().zip(reports.iter()).zip(&policy.groups) {
+        let grows = report.as_ref().is_some_and(|report| report.planned > report.size);
+        if grows && pending(group) {
             let first = memory.request.map_or(round.now, |request| request.first);
             memory.request = Some(Request { first, last: round.now });
         }
     }
-    Some(Outcome { open, counted, placed })
+    pods_known.then_some(Outcome { open, counted, placed })
+}
+
+/// Whether enough is known of a kind to grow groups by; nodes that may be missing could have room for every pod.
+fn is_known(round: &mut Round<'_>, kind: Kind) -> bool {
+    let coverage = round.snapshot.coverage(kind);
+    let known = coverage == Coverage::Complete || (coverage == Coverage::Partial && kind == Kind::Pods);
+    if !known {
+        round.refuse(Subject::Cluster, Why::CannotJudge { kind, coverage });
+    }
+    known
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
@@ -235,6 +270,9 @@ fn look<'p>(
         }
     };
     (report.min, report.max) = (Some(limits.min), Some(limits.max));
+    if size > limits.max {
+        round.refuse_group(group, Why::AboveMax { size, max: limits.max });
+    }
     let written_off = write_off(round, observed, settings, limits, &machines, memory);
     let size_left = size - written_off.as_ref().map_or(0, |written_off| written_off.lowered);
     report.planned = size_left;
@@ -254,8 +292,24 @@ fn look<'p>(
     }
     let own = |key: &str| group.select.labels.get(key).is_some();
     let labels = machine.template.labels.iter().filter(|(key, _)| !own(key)).collect();
-    let (max, planned, bound) = (limits.max, size_left, None);
-    (report, Some(Open { at, group, settings, machine, free, machines, size, planned, max, room, bound, labels }))
+    let guard::Limits { min, max } = limits;
+    let open = Open {
+        at,
+        group,
+        settings,
+        machine,
+        free,
+        machines,
+        size,
+        planned: size_left,
+        for_min: 0,
+        min,
+        max,
+        room,
+        bound: None,
+        labels,
+    };
+    (report, Some(open))
 }
 
 /// What the pods on some nodes request; empty without a node.
@@ -272,7 +326,13 @@ fn usage(nodes: &[NodeView<'_>]) -> Vec<Usage> {
 }
 
 /// Places the waiting pods on what is there and on its way, and buys machines for the rest.
-fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>], sums: &mut Waiting) -> Placed {
+fn place(
+    round: &mut Round<'_>,
+    open: &mut [Open<'_>],
+    waiting: &[ClassView<'_>],
+    sums: &mut Waiting,
+    present: &mut Present,
+) -> Placed {
     let policy = &round.policy.pending;
     let names = Names::new(waiting);
     let mut placement = placement(round, open);
@@ -291,22 +351,18 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
     sums.on_upcoming = placement.on_upcoming(start).iter().map(|(_, count)| u64::from(*count)).sum();
     sums.on_nodes = of(&filled.placed).saturating_sub(sums.on_upcoming);
     let mut left: Vec<(ClassId, u32)> = filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
-    let mut present = present(round, open);
     let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
     let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
     while !left.is_empty() {
-        cut_rooms(open, round, &present);
-        let Some(choice) = choose(&mut placement, &Candidates(open, &policy.limits, &present), &left, policy, &context)
+        cut_rooms(open, round, present);
+        let Some(choice) = choose(&mut placement, &Candidates(open, &policy.limits, present), &left, policy, &context)
         else {
             break;
         };
         let mut bought = 0;
         for (at, count) in &choice.nodes {
             let Some(open) = open.get_mut(*at) else { continue };
-            open.planned = open.planned.saturating_add(*count);
-            present.nodes = present.nodes.saturating_add(*count);
-            present.added = present.added.saturating_add(*count);
-            present.capacity.add_times(&open.machine.template.capacity, i128::from(*count));
+            open.buy(*count, present);
             bought += count;
         }
         if bought == 0 {
@@ -322,8 +378,7 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
         });
         left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
     }
-    cut_rooms(open, round, &present);
-    act(round, open);
+    cut_rooms(open, round, present);
     for (class, count) in left {
         sums.refused += u64::from(count);
         refuse(round, &mut placement, open, names.first(class), class, count);
@@ -331,7 +386,7 @@ fn place(round: &mut Round<'_>, open: &mut [Open<'_>], waiting: &[ClassView<'_>]
     Placed { placement, start, bought }
 }
 
-/// The cluster as it is, with the machines that are on their way.
+/// The cluster as it is, with the machines that are on their way and those that minima ask for.
 fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     let templates: Vec<NewNode<'_>> = open
         .iter()
@@ -354,12 +409,13 @@ fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
     let mut placement = Placement::new(round.snapshot, &setup);
     for (at, open) in open.iter().enumerate() {
-        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), open.machines.unregistered);
+        let expected = open.machines.unregistered.saturating_add(open.for_min);
+        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), expected);
     }
     placement
 }
 
-/// What counts against the limits of the cluster before anything is bought.
+/// What counts against the limits of the cluster so far.
 fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
     let mut present =
         Present { nodes: u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX), ..Present::default() };
@@ -367,8 +423,11 @@ fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
         present.capacity += &view.node.capacity;
     }
     for open in open {
-        present.nodes = present.nodes.saturating_add(open.machines.unregistered);
-        present.capacity.add_times(&open.machine.template.capacity, i128::from(open.machines.unregistered));
+        let bought = open.planned.saturating_sub(open.size);
+        let coming = open.machines.unregistered.saturating_add(bought);
+        present.nodes = present.nodes.saturating_add(coming);
+        present.added = present.added.saturating_add(bought);
+        present.capacity.add_times(&open.machine.template.capacity, i128::from(coming));
     }
     present
 }
@@ -376,18 +435,18 @@ fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
 /// How many nodes each group may still get, under its own limits and those of the cluster.
 fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Present) {
     for open in open.iter_mut().filter(|open| open.room > 0) {
-        let limits = &round.policy.pending.limits;
-        let room = limits.room(open.planned, open.max, &open.machine.template.capacity, present);
-        let whole = !open.settings.all_or_nothing || open.planned.saturating_add(room.nodes) >= open.max;
-        open.room = if whole { room.nodes } else { 0 };
-        open.bound = Some(room.bound);
+        open.cut_room(&round.policy.pending.limits, present);
     }
 }
 
 fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
     for open in open.iter().filter(|open| open.planned > open.size) {
         let own = |scale_up: &&ScaleUp| scale_up.nodes.iter().any(|(group, _)| *group == open.group.name);
-        let Some(scale_up) = round.report.scale_ups.iter().find(own) else { continue };
+        let Some(scale_up) = round.report.scale_ups.iter().find(own) else {
+            let reason = Reason::BelowMin { have: open.size, min: open.min };
+            round.act(open.group, Action::Resize { from: open.size, to: open.planned }, reason);
+            continue;
+        };
         let decided = scale_up.options.first().and_then(|best| {
             let next = scale_up.options.get(1)?;
             let (ours, theirs) = best.rank.decisive(&next.rank)?;
