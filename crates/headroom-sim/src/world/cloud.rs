@@ -87,7 +87,7 @@ impl World {
         let NodeGroup { nodes, node_type, .. } = &self.groups[group].spec;
         let (nodes, node_type) = (*nodes, Arc::clone(node_type));
         self.ledger.levels(group).wanted = nodes;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         for _ in 0..nodes {
             let machine = self.new_machine(group);
             self.register(machine);
@@ -144,7 +144,7 @@ impl World {
     pub(super) fn set_target(&mut self, group: usize, target: u32) {
         self.groups[group].target = target;
         self.ledger.levels(group).wanted = target;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         self.reconcile_like(group);
     }
 
@@ -225,7 +225,7 @@ impl World {
         self.machines.insert(id, machine);
         self.by_name.insert(name, id);
         self.ledger.levels(group).machines += 1;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         id
     }
 

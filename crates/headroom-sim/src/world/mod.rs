@@ -6,6 +6,7 @@ mod cloud;
 mod execute;
 mod fit;
 mod mishaps;
+mod neighbours;
 mod nodes;
 mod observe;
 mod pods;
@@ -28,6 +29,8 @@ use crate::ledger::Ledger;
 use crate::queue::Queue;
 use crate::scenario::{Flaky, Incident, NodeGroup, NodeType, Placement, Scenario};
 use cloud::Group;
+use fit::Shapes;
+use neighbours::Mirror;
 use observe::Unseen;
 use scheduler::Waiting;
 
@@ -61,7 +64,11 @@ pub(crate) struct World {
     pods: BTreeMap<PodId, Pod>,
     arrived: u32,
     waiting: Waiting,
+    shapes: Shapes,
+    /// There was a pod that wants others away, so that it matters for every pod where others are.
+    shunning: bool,
     unseen: Unseen,
+    mirror: Option<Mirror>,
     ledger: Ledger,
 }
 
@@ -112,6 +119,8 @@ struct Machine {
 #[derive(Debug)]
 struct Registered {
     object: Node,
+    /// What its labels and taints make it.
+    shape: usize,
     pods: BTreeSet<PodId>,
     used: Totals,
     /// How many of its pods are not a DaemonSet's.
@@ -179,7 +188,10 @@ impl World {
             pods: BTreeMap::new(),
             arrived: 0,
             waiting: Waiting::default(),
+            shapes: Shapes::default(),
+            shunning: false,
             unseen: Unseen::default(),
+            mirror: None,
             ledger: Ledger::new(start, end, scenario.groups.iter().map(|group| group.node_type.price)),
         };
         world.begin();
@@ -187,6 +199,9 @@ impl World {
     }
 
     fn begin(&mut self) {
+        for set in 0..self.daemon_sets.len() {
+            self.note_daemon_set(set);
+        }
         for group in 0..self.groups.len() {
             self.found_group(group);
         }

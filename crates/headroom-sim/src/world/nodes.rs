@@ -44,6 +44,7 @@ impl World {
         levels.nodes += 1;
         levels.capacity += &object.allocatable;
         machine.node = Some(Registered {
+            shape: self.shapes.of(&object),
             object,
             pods: BTreeSet::new(),
             used: Totals::default(),
@@ -51,7 +52,8 @@ impl World {
             outages: 0,
             marked: None,
         });
-        self.unseen.groups.insert(machine.group);
+        let group = machine.group;
+        self.note_group(group);
         self.turn_not_ready(id);
         self.start_daemons(id);
     }
@@ -64,7 +66,6 @@ impl World {
             registered.object.readiness = Readiness::Ready;
             registered.object.taints.retain(|taint| &*taint.key != NOT_READY);
             self.node_changed(id);
-            self.waiting.room_grew();
         }
     }
 
@@ -111,7 +112,6 @@ impl World {
         registered.object.taints.retain(|known| !same(known));
         registered.object.taints.push(taint.clone());
         self.node_changed(id);
-        self.waiting.room_grew();
         self.lose_pods(id, |spec| !may_stay(spec, &taint));
     }
 
@@ -119,7 +119,6 @@ impl World {
         let Some(registered) = self.registered(id) else { return };
         registered.object.taints.retain(|taint| &*taint.key != key);
         self.node_changed(id);
-        self.waiting.room_grew();
     }
 
     /// Changes a node's object.
@@ -127,7 +126,6 @@ impl World {
         let Some(registered) = self.registered(id) else { return };
         edit(&mut registered.object);
         self.node_changed(id);
-        self.waiting.room_grew();
     }
 
     /// Ends a machine: its node and its pods are gone.
@@ -141,7 +139,10 @@ impl World {
             let levels = self.ledger.levels(group);
             levels.nodes = levels.nodes.saturating_sub(1);
             levels.capacity -= &registered.object.allocatable;
-            self.unseen.nodes.insert(Arc::clone(&machine.name));
+            let name = Arc::clone(&machine.name);
+            self.note_node(&name);
+            // Less nodes may be more room: a domain that spread pods had to fill may be gone.
+            self.waiting.room_grew();
         }
         work.into_iter().for_each(|pod| self.lose_pod(pod));
         if let Some(machine) = self.machines.remove(&id) {
@@ -150,7 +151,7 @@ impl World {
         self.groups[group].machines.remove(&id);
         let levels = self.ledger.levels(group);
         levels.machines = levels.machines.saturating_sub(1);
-        self.unseen.groups.insert(group);
+        self.note_group(group);
     }
 
     pub(super) fn registered(&mut self, id: MachineId) -> Option<&mut Registered> {
@@ -158,9 +159,13 @@ impl World {
     }
 
     fn node_changed(&mut self, id: MachineId) {
-        if let Some(machine) = self.machines.get(&id) {
-            self.unseen.nodes.insert(Arc::clone(&machine.name));
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let name = Arc::clone(&machine.name);
+        if let Some(registered) = &mut machine.node {
+            registered.shape = self.shapes.of(&registered.object);
         }
+        self.note_node(&name);
+        self.waiting.room_grew();
     }
 
     fn start_daemons(&mut self, id: MachineId) {

@@ -3,7 +3,9 @@
 use headroom_core::plan::{Action, Planned, Reason};
 use headroom_core::policy::Percent;
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Effect, PodSpec, SharedSpec, Taint};
+use headroom_core::snapshot::{
+    Effect, Expression, HostPort, LabelSelector, Labels, Operator, PodSpec, PodTerm, SharedSpec, Spread, Taint,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::World;
@@ -207,4 +209,71 @@ fn machines_break_and_are_replaced_and_some_never_boot() {
     scenario.incidents = vec![incident(10, None, Mishap::Break { group: "g".into(), nodes: 1 })];
     let mut world = World::new(&scenario);
     see(&mut world, 36_000, &["g-0002: w-00002", "g-0003 boots", "waiting: w-00003"]);
+}
+
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Two groups `a` and `b` of one node, each in a zone of its name.
+fn zones() -> Scenario {
+    let scenario = scenario();
+    let group = |zone: &str| NodeGroup {
+        name: zone.into(),
+        labels: Labels::from_iter([(ZONE, zone)]),
+        nodes: 1,
+        ..scenario.groups[0].clone()
+    };
+    Scenario { groups: vec![group("a"), group("b")], ..scenario }
+}
+
+fn called(app: &str, cpu: i64) -> PodSpec {
+    PodSpec { labels: Labels::from_iter([("app", app)]), ..pod(cpu) }
+}
+
+fn near(app: &str, topology_key: &str) -> PodTerm {
+    let values = vec![app.into()];
+    let selector = Some(LabelSelector(vec![Expression { key: "app".into(), operator: Operator::In, values }]));
+    PodTerm { topology_key: topology_key.into(), selector, ..PodTerm::default() }
+}
+
+#[test]
+fn pods_that_spread_over_zones_wait_for_the_emptier_one() {
+    let selector = near("w", ZONE).selector;
+    let spread = Spread { topology_key: ZONE.into(), selector, ..Spread::default() };
+    let workloads = vec![
+        workload("big", PodSpec { node_selector: Labels::from_iter([(ZONE, "b")]), ..pod(4000) }, &[(0, 1)], Some(100)),
+        workload("w", PodSpec { spread: vec![spread], ..called("w", 100) }, &[(1, 3)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 1, &["a-0001: w-00001", "b-0001: big-00001", "waiting: w-00002 w-00003"]);
+    see(&mut world, 100, &["a-0001: w-00001 w-00003", "b-0001: w-00002"]);
+}
+
+#[test]
+fn pods_keep_away_from_each_other_and_from_those_that_want_it() {
+    let alone = PodSpec { pod_anti_affinity: vec![near("w", ZONE)], ..called("alone", 100) };
+    let apart = PodSpec { host_ports: vec![HostPort { port: 80, ..HostPort::default() }], ..called("port", 100) };
+    let workloads = vec![
+        workload("alone", alone, &[(0, 1)], Some(100)),
+        workload("w", called("w", 100), &[(1, 2)], None),
+        workload("port", apart, &[(2, 3)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 1, &["a-0001: alone-00001", "b-0001: w-00001 w-00002"]);
+    see(
+        &mut world,
+        2,
+        &["a-0001: alone-00001 port-00001", "b-0001: w-00001 w-00002 port-00002", "waiting: port-00003"],
+    );
+}
+
+#[test]
+fn a_pod_that_wants_to_be_near_another_follows_it_in_the_same_turn() {
+    let follower = PodSpec { priority: 1, pod_affinity: vec![near("w", ZONE)], ..called("follower", 100) };
+    let workloads = vec![
+        workload("follower", follower, &[(0, 2)], None),
+        workload("w", PodSpec { node_selector: Labels::from_iter([(ZONE, "b")]), ..called("w", 100) }, &[(5, 1)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 4, &["a-0001", "b-0001", "waiting: follower-00001 follower-00002"]);
+    see(&mut world, 5, &["a-0001", "b-0001: follower-00001 follower-00002 w-00001"]);
 }
