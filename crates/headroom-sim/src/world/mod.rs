@@ -57,7 +57,7 @@ pub(crate) struct World {
     incidents: Vec<Incident>,
     strikes: Vec<mishaps::Strike>,
     groups: Vec<Group>,
-    stock_outs: BTreeMap<Arc<str>, u32>,
+    stock_outs: BTreeMap<(Arc<str>, Option<Arc<str>>), u32>,
     machines: BTreeMap<MachineId, Machine>,
     by_name: BTreeMap<Arc<str>, MachineId>,
     launched: u32,
@@ -151,6 +151,8 @@ enum Event {
     Ends(PodId),
     /// A machine has booted.
     Boots(MachineId),
+    /// A node's extended resources are there.
+    Equips(MachineId),
     /// A reason why a node is not ready is over.
     Recovers(MachineId),
     /// A flaky node may turn NotReady.
@@ -159,6 +161,8 @@ enum Event {
     Evicts(MachineId, Timestamp),
     /// The stock of a node type changes.
     Stock(Arc<NodeType>),
+    /// The stock of one group changes.
+    StockOf(usize),
     /// Something goes wrong.
     Begins(usize),
     /// A mishap is over.
@@ -278,10 +282,12 @@ impl World {
             Event::Demand(source, step) => self.step(source, step),
             Event::Ends(pod) => self.end_pod(pod),
             Event::Boots(machine) => self.boot(machine),
+            Event::Equips(machine) => self.equip(machine),
             Event::Recovers(machine) => self.recover(machine),
             Event::Wavers(machine) => self.waver(machine),
             Event::Evicts(machine, since) => self.evict_unready(machine, since),
             Event::Stock(node_type) => self.restock(&node_type),
+            Event::StockOf(group) => self.restock_group(group),
             Event::Begins(incident) => self.strike(incident),
             Event::Passes(strike) => self.pass(strike),
         }

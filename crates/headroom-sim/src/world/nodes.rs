@@ -1,5 +1,6 @@
 //! Nodes register, turn ready and not ready, and go with their machines.
 
+use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Effect, Readiness, Taint};
 
 use super::fit::{daemon_fits, may_stay};
@@ -18,9 +19,15 @@ impl World {
     pub(super) fn boot(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get(&id) else { return };
         let group = &mut self.groups[machine.group];
-        let (warm_up, flaky) = (group.within(group.spec.node_type.warm_up), group.spec.node_type.flaky);
+        let node_type = Arc::clone(&group.spec.node_type);
+        let (warm_up, devices_after) = (group.within(node_type.warm_up), group.within(node_type.devices_after));
+        let flaky = node_type.flaky;
         self.register(id);
         self.plan(warm_up, Event::Recovers(id));
+        if devices_after > SignedDuration::ZERO {
+            self.set_devices(id, false);
+            self.plan(warm_up + devices_after, Event::Equips(id));
+        }
         if flaky.is_some() {
             self.plan(HOUR, Event::Wavers(id));
         }
@@ -56,6 +63,24 @@ impl World {
         self.note_group(group);
         self.turn_not_ready(id);
         self.start_daemons(id);
+    }
+
+    /// A node gets its extended resources.
+    pub(super) fn equip(&mut self, id: MachineId) {
+        self.set_devices(id, true);
+    }
+
+    fn set_devices(&mut self, id: MachineId, there: bool) {
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let Some(registered) = machine.node.as_mut() else { return };
+        let node_type = &self.groups[machine.group].spec.node_type;
+        let devices = |of: &Resources| if there { of.extended.clone() } else { Vec::new() };
+        let capacity = &mut self.ledger.levels(machine.group).capacity;
+        *capacity -= &registered.object.allocatable;
+        registered.object.allocatable.extended = devices(&node_type.allocatable);
+        registered.object.capacity.extended = devices(&node_type.capacity);
+        *capacity += &registered.object.allocatable;
+        self.node_changed(id);
     }
 
     /// One reason less for a node not to be ready.

@@ -158,7 +158,7 @@ fn replicas_that_are_not_wanted_go_waiting_ones_first_and_then_the_youngest() {
 #[test]
 fn a_cloud_without_stock_makes_machines_later() {
     let mut scenario = scenario();
-    scenario.incidents = vec![incident(0, Some(600), Mishap::StockOut { node_type: "t".into() })];
+    scenario.incidents = vec![incident(0, Some(600), Mishap::StockOut { node_type: "t".into(), zone: None })];
     let mut world = World::new(&scenario);
     world.advance(at(1));
     resize(&mut world, 2, 4).unwrap();
@@ -276,4 +276,45 @@ fn a_pod_that_wants_to_be_near_another_follows_it_in_the_same_turn() {
     let mut world = World::new(&Scenario { workloads, ..zones() });
     see(&mut world, 4, &["a-0001", "b-0001", "waiting: follower-00001 follower-00002"]);
     see(&mut world, 5, &["a-0001", "b-0001: follower-00001 follower-00002 w-00001"]);
+}
+
+#[test]
+fn stock_runs_out_in_one_zone_or_one_group() {
+    let mut scenario = zones();
+    let nowhere = |zone: &str| Mishap::StockOut { node_type: "t".into(), zone: Some(zone.into()) };
+    scenario.incidents = vec![incident(0, Some(100), nowhere("a"))];
+    scenario.groups[1].stock = Some(Schedule::daily([(0, 2), (200, 3)], false));
+    let mut world = World::new(&scenario);
+    for group in ["a", "b"] {
+        let action = Action::Resize { from: 1, to: 3 };
+        let planned = Planned { group: group.into(), action, reason: Reason::ForceTainted, dry_run: false };
+        assert_eq!(world.execute(&planned), Ok(()));
+    }
+    see(&mut world, 0, &["a-0001", "b-0001", "b-0002 boots"]);
+    see(&mut world, 100, &["a-0001", "b-0001", "b-0002", "a-0002 boots", "a-0003 boots"]);
+    see(&mut world, 200, &["a-0001", "b-0001", "b-0002", "a-0002", "a-0003", "b-0003 boots"]);
+}
+
+#[test]
+fn the_next_machines_may_never_become_nodes() {
+    let fail = Mishap::FailBoots { group: "g".into(), machines: 1 };
+    let mut world = World::new(&Scenario { incidents: vec![incident(0, None, fail)], ..scenario() });
+    resize(&mut world, 2, 4).unwrap();
+    see(&mut world, 36_000, &["g-0001", "g-0002", "g-0003 boots", "g-0004"]);
+}
+
+#[test]
+fn devices_may_come_later_than_their_node() {
+    let mut scenario = scenario();
+    let mut node_type =
+        NodeType { devices_after: Span::exactly(seconds(30)), ..(*scenario.groups[0].node_type).clone() };
+    node_type.allocatable.set_extended("gpu", 1);
+    scenario.groups[0].node_type = node_type.into();
+    let mut asks = pod(100);
+    asks.requests.set_extended("gpu", 1);
+    scenario.workloads = vec![workload("w", asks, &[(0, 3)], None)];
+    let mut world = World::new(&scenario);
+    resize(&mut world, 2, 3).unwrap();
+    see(&mut world, 99, &["g-0001: w-00001", "g-0002: w-00002", "g-0003", "waiting: w-00003"]);
+    see(&mut world, 100, &["g-0001: w-00001", "g-0002: w-00002", "g-0003: w-00003"]);
 }
