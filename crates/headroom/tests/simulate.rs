@@ -60,9 +60,12 @@ nodeTypes:
     pods: 58
     extended: { nvidia.com/gpu: 1 }
     capacity: { cpu: 4, memory: 16Gi }
+    labels: { arch: arm64 }
+    taints: [{ key: burst }]
     price: 0.192
     boot: 60s..2m
     warmUp: 5s
+    devicesAfter: 30s
     bootFailures: 2.5
     flaky: { anHour: 3, lasts: 1m..10m }
     stock: { 00:00: 50, 12:00: 10 }
@@ -73,6 +76,7 @@ machines:
     nodes: 2
     min: 1
     max: 20
+    stock: 15
     labels: { zone: a }
     taints: [{ key: dedicated, value: web, effect: NoExecute }]
     listsMachines: false
@@ -83,6 +87,7 @@ daemonSets:
     namespace: monitoring
     nodeSelector: { pool: web }
     tolerations: [{ key: dedicated, value: web, effect: NoExecute }]
+    hostPorts: [9100]
     priority: 9
 workloads:
   shop:
@@ -91,10 +96,17 @@ workloads:
     sizes: [{ weight: 3, cpu: 500m }, { cpu: 1, memory: 1Gi, ephemeralStorage: 1Gi, extended: { nvidia.com/gpu: 1 } }]
     owned: false
     nodeAffinity: [[{ key: pool, operator: NotIn, values: [batch] }, { key: zone, operator: Exists }]]
+    labels: { tier: front }
+    spread: [{ topologyKey: topology.kubernetes.io/zone, maxSkew: 2, minDomains: 3 }, { topologyKey: rack, labels: { tier: front } }]
+    podAffinity: [{ topologyKey: zone, labels: { app: jobs } }]
+    podAntiAffinity: [{ topologyKey: kubernetes.io/hostname }]
+    priority: -5
   jobs: { arrivalsPerHour: 60, runsFor: 90s }
   report: { bursts: [{ at: 12:30, pods: 5 }, { at: 2h, pods: 1 }] }
 events:
   - { at: 1h, for: 10m, stockOut: { nodeType: m } }
+  - { at: 1h, stockOut: { nodeType: m, zone: a } }
+  - { at: 1h, failBoots: { group: web, machines: 2 } }
   - { at: 13:00, notReady: { group: web, nodes: 2 } }
   - { at: 1h, break: { group: web } }
   - { at: 1h, cordon: { group: web } }

@@ -60,3 +60,15 @@ fn check_static(demand: &Demand<'_>, host: &Host<'_>) -> Result<(), Misfit> {
 pub fn allows(snapshot: &Snapshot, spec: &PodSpec, host: &Host<'_>) -> Result<(), Misfit> {
     check_static(&Demand { spec, volumes: &Volumes::of(snapshot, spec) }, host)
 }
+
+/// How much pods with this spec would rather run on such a node than on another: the weights of the preferred node
+/// affinity terms that hold, less a hundred for each `PreferNoSchedule` taint that they do not tolerate. Higher is better.
+pub fn preference(spec: &PodSpec, host: &Host<'_>) -> i64 {
+    preference::score(spec, host)
+}
+
+/// Whether pods with this spec ask for nodes by name or hostname, so that what holds for one node may not hold for
+/// another one with the same labels and taints. Volumes are left aside.
+pub fn asks_by_name(spec: &PodSpec) -> bool {
+    node_affinity::spec_names_nodes(spec)
+}

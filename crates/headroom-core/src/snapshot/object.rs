@@ -275,7 +275,7 @@ pub struct PodSpec {
 }
 
 /// A [`PodSpec`] that equal pods can share, with its hash worked out once.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SharedSpec(Arc<(u64, PodSpec)>);
 
 impl SharedSpec {
@@ -284,6 +284,12 @@ impl SharedSpec {
         let mut hasher = FxHasher::default();
         spec.hash(&mut hasher);
         SharedSpec(Arc::new((hasher.finish(), spec)))
+    }
+}
+
+impl std::fmt::Debug for SharedSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.1.fmt(f)
     }
 }
 

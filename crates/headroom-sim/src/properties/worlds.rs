@@ -85,6 +85,7 @@ fn group(at: usize) -> impl Strategy<Value = (Group, NodeGroup)> {
                 labels: pool(at),
                 taints: if tainted { vec![taint] } else { Vec::new() },
                 nodes: nodes.max(min),
+                stock: None,
                 min,
                 max: (min + more).max(nodes),
                 lists_machines,
@@ -112,6 +113,7 @@ fn node_type(at: usize) -> impl Strategy<Value = NodeType> {
             price: Money(cpu * 50_000_000),
             boot,
             warm_up,
+            devices_after: Span::default(),
             boot_failures: Percent::whole(failures),
             flaky,
             stock,
@@ -246,7 +248,7 @@ fn incident(groups: usize) -> impl Strategy<Value = Incident> {
         let (group, node_type) = (name(group), format!("type{}", group / 2).into());
         let force = Taint { key: FORCE_TAINT.into(), value: "1".into(), effect: Effect::NoSchedule };
         match kind {
-            0 => Mishap::StockOut { node_type },
+            0 => Mishap::StockOut { node_type, zone: None },
             1 | 2 => Mishap::NotReady { group, nodes },
             3 => Mishap::Break { group, nodes },
             4 => Mishap::Cordon { group, nodes },

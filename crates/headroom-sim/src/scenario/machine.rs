@@ -24,6 +24,8 @@ pub struct NodeType {
     pub boot: Span,
     /// From the registration of its node until the node is ready.
     pub warm_up: Span,
+    /// From then until the node has its extended resources: a device plugin that starts late.
+    pub devices_after: Span,
     /// The share of machines that never register.
     pub boot_failures: Percent,
     /// Nodes that turn NotReady now and then.
@@ -82,6 +84,9 @@ pub struct NodeGroup {
     pub taints: Vec<Taint>,
     /// How many nodes it has at the start, ready and as old as the scenario.
     pub nodes: u32,
+    /// The most machines of this group that the cloud has over the day, besides what it has of the node type; None is no
+    /// limit.
+    pub stock: Option<Schedule>,
     /// The cloud's own lower limit.
     pub min: u32,
     /// The cloud's own upper limit.

@@ -25,6 +25,15 @@ pub enum Mishap {
     StockOut {
         /// The node type.
         node_type: Arc<str>,
+        /// Only in this zone: for groups whose nodes have it as `topology.kubernetes.io/zone`.
+        zone: Option<Arc<str>>,
+    },
+    /// The next machines of a group never become nodes. Undone: those that were not launched until then boot well.
+    FailBoots {
+        /// The group.
+        group: Arc<str>,
+        /// How many.
+        machines: u32,
     },
     /// Nodes turn NotReady.
     NotReady {

@@ -1,6 +1,8 @@
 //! Checks of the world's own books, for tests.
 
-use super::fit::fits;
+use headroom_core::scheduling::Setup;
+use headroom_core::snapshot::Builder;
+
 use super::*;
 use crate::ledger::Levels;
 
@@ -37,10 +39,15 @@ impl World {
                 return Err(format!("group {group} is {counted:?} and is booked as {booked:?}"));
             }
         }
-        for pod in self.pods.values().filter(|pod| pod.machine.is_none()) {
-            let nodes = self.machines.values().filter_map(|machine| machine.node.as_ref());
-            if let Some(node) = nodes.into_iter().find(|node| fits(&pod.spec, &node.object, &node.used)) {
-                return Err(format!("{} waits and fits on {}", pod.name, node.object.name));
+        let waiting: Vec<&Pod> = self.pods.values().filter(|pod| pod.machine.is_none()).collect();
+        let mut builder = Builder::new();
+        self.changes(self.everything()).into_iter().for_each(|change| builder.apply(change));
+        let extra: Vec<SharedSpec> = waiting.iter().map(|pod| pod.spec.clone()).collect();
+        let setup = Setup { extra: &extra, ..Setup::default() };
+        let placement = headroom_core::scheduling::Placement::new(builder.snapshot(), &setup);
+        for (at, pod) in waiting.iter().enumerate() {
+            if placement.extra(at).is_some_and(|class| placement.fits_any(class).is_ok()) {
+                return Err(format!("{} waits and fits on a node", pod.name));
             }
         }
         Ok(())

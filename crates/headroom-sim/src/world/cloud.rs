@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::nodes::HOUR;
 use super::*;
 use crate::random::Stream;
-use crate::scenario::{OutOfStock, Span};
+use crate::scenario::{OutOfStock, Schedule, Span};
 
 /// Why the simulated cluster or cloud does not do what it is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -62,14 +62,19 @@ pub(super) struct Group {
     pub(super) spec: NodeGroup,
     pub(super) target: u32,
     pub(super) machines: BTreeSet<MachineId>,
+    /// So many of the next machines never become nodes.
+    pub(super) doomed: u32,
     stream: Stream,
     made: u32,
 }
 
+/// The label that names the zone of a node.
+const ZONE: &str = "topology.kubernetes.io/zone";
+
 impl Group {
     pub(super) fn new(spec: NodeGroup, seed: u64) -> Self {
         let stream = Stream::new(seed, &format!("group/{}", spec.name));
-        Group { target: spec.nodes, machines: BTreeSet::new(), stream, made: 0, spec }
+        Group { target: spec.nodes, machines: BTreeSet::new(), doomed: 0, stream, made: 0, spec }
     }
 
     pub(super) fn within(&mut self, span: Span) -> SignedDuration {
@@ -87,7 +92,7 @@ impl World {
         let NodeGroup { nodes, node_type, .. } = &self.groups[group].spec;
         let (nodes, node_type) = (*nodes, Arc::clone(node_type));
         self.ledger.levels(group).wanted = nodes;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         for _ in 0..nodes {
             let machine = self.new_machine(group);
             self.register(machine);
@@ -97,6 +102,7 @@ impl World {
             }
         }
         self.plan_restock(&node_type);
+        self.plan_restock_of(group);
     }
 
     /// Sets a group's target, as long as it still is `from`.
@@ -160,7 +166,7 @@ impl World {
     pub(super) fn set_target(&mut self, group: usize, target: u32) {
         self.groups[group].target = target;
         self.ledger.levels(group).wanted = target;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         self.reconcile_like(group);
     }
 
@@ -198,6 +204,12 @@ impl World {
             self.reconcile(group);
         }
         self.plan_restock(node_type);
+    }
+
+    /// Launches what waits for the stock of one group.
+    pub(super) fn restock_group(&mut self, group: usize) {
+        self.reconcile(group);
+        self.plan_restock_of(group);
     }
 
     pub(super) fn groups_of(&self, node_type: &str) -> Vec<usize> {
@@ -247,7 +259,7 @@ impl World {
         self.machines.insert(id, machine);
         self.by_name.insert(name, id);
         self.ledger.levels(group).machines += 1;
-        self.unseen.groups.insert(group);
+        self.note_group(group);
         id
     }
 
@@ -255,29 +267,41 @@ impl World {
         let id = self.new_machine(group);
         let state = &mut self.groups[group];
         let boot = state.stream.within(state.spec.node_type.boot);
-        if state.stream.chance(state.spec.node_type.boot_failures) {
+        let doomed = state.doomed > 0;
+        state.doomed = state.doomed.saturating_sub(1);
+        if state.stream.chance(state.spec.node_type.boot_failures) || doomed {
             self.ledger.counts.failed_boots += 1;
         } else {
             self.plan(boot, Event::Boots(id));
         }
     }
 
-    /// How many more machines of a group's type the cloud can make now; None is no limit.
+    /// How many more machines of a group the cloud can make now; None is no limit.
     fn in_stock(&self, group: usize) -> Option<u32> {
-        let node_type = &self.groups[group].spec.node_type;
-        if self.stock_outs.contains_key(&node_type.name) {
+        let NodeGroup { node_type, stock, labels, .. } = &self.groups[group].spec;
+        let zone = labels.get(ZONE).map(Arc::from);
+        if [None, zone].into_iter().any(|zone| self.stock_outs.contains_key(&(Arc::clone(&node_type.name), zone))) {
             return Some(0);
         }
-        let stock = node_type.stock.as_ref()?.whole_at(self.now);
-        let groups = self.groups_of(&node_type.name);
-        let used = groups.into_iter().map(|group| count(&self.groups[group].machines));
-        Some(stock.saturating_sub(used.fold(0, u32::saturating_add)))
+        let left = |stock: &Option<Schedule>, groups: &[usize]| {
+            let used = groups.iter().map(|group| count(&self.groups[*group].machines));
+            Some(stock.as_ref()?.whole_at(self.now).saturating_sub(used.fold(0, u32::saturating_add)))
+        };
+        let limits = [left(stock, &[group]), left(&node_type.stock, &self.groups_of(&node_type.name))];
+        limits.into_iter().flatten().min()
     }
 
     fn plan_restock(&mut self, node_type: &Arc<NodeType>) {
         let next = node_type.stock.as_ref().and_then(|stock| stock.next_change(self.now, self.end));
         if let Some(at) = next {
             self.plan_at(at, Event::Stock(Arc::clone(node_type)));
+        }
+    }
+
+    fn plan_restock_of(&mut self, group: usize) {
+        let stock = self.groups[group].spec.stock.as_ref();
+        if let Some(at) = stock.and_then(|stock| stock.next_change(self.now, self.end)) {
+            self.plan_at(at, Event::StockOf(group));
         }
     }
 }

@@ -26,9 +26,10 @@ impl World {
         let machines = self.victims(incident, &mishap);
         let mut limits = None;
         match &mishap {
-            Mishap::StockOut { node_type } => {
-                *self.stock_outs.entry(Arc::clone(node_type)).or_default() += 1;
+            Mishap::StockOut { node_type, zone } => {
+                *self.stock_outs.entry((Arc::clone(node_type), zone.clone())).or_default() += 1;
             }
+            Mishap::FailBoots { group, machines } => self.doom(group, |doomed| doomed.saturating_add(*machines)),
             Mishap::NotReady { .. } => machines.iter().for_each(|id| self.turn_not_ready(*id)),
             Mishap::Break { .. } => machines.iter().for_each(|id| self.break_down(*id)),
             Mishap::Cordon { .. } => {
@@ -57,7 +58,8 @@ impl World {
         let (machines, limits) = (std::mem::take(machines), *limits);
         let mishap = self.incidents[*incident].mishap.clone();
         match &mishap {
-            Mishap::StockOut { node_type } => self.end_stock_out(node_type),
+            Mishap::StockOut { node_type, zone } => self.end_stock_out(node_type, zone.as_ref()),
+            Mishap::FailBoots { group, machines } => self.doom(group, |doomed| doomed.saturating_sub(*machines)),
             Mishap::NotReady { .. } => machines.into_iter().for_each(|id| self.recover(id)),
             Mishap::Cordon { .. } => {
                 machines.into_iter().for_each(|id| self.edit_node(id, |node| node.unschedulable = false));
@@ -81,7 +83,9 @@ impl World {
             | Mishap::Cordon { group, nodes }
             | Mishap::Taint { group, nodes, .. }
             | Mishap::NoDelete { group, nodes, .. } => (group, *nodes),
-            Mishap::StockOut { .. } | Mishap::Limits { .. } | Mishap::Target { .. } => return Vec::new(),
+            Mishap::StockOut { .. } | Mishap::FailBoots { .. } | Mishap::Limits { .. } | Mishap::Target { .. } => {
+                return Vec::new();
+            }
         };
         let held: BTreeSet<MachineId> = self
             .strikes
@@ -116,11 +120,20 @@ impl World {
         Some(before)
     }
 
-    fn end_stock_out(&mut self, node_type: &Arc<str>) {
-        if let Some(active) = self.stock_outs.get_mut(node_type) {
+    /// Changes how many of the next machines of a group never become nodes.
+    fn doom(&mut self, group: &str, change: impl Fn(u32) -> u32) {
+        if let Ok(group) = self.group_called(group) {
+            let doomed = &mut self.groups[group].doomed;
+            *doomed = change(*doomed);
+        }
+    }
+
+    fn end_stock_out(&mut self, node_type: &Arc<str>, zone: Option<&Arc<str>>) {
+        let key = (Arc::clone(node_type), zone.cloned());
+        if let Some(active) = self.stock_outs.get_mut(&key) {
             *active = active.saturating_sub(1);
             if *active == 0 {
-                self.stock_outs.remove(node_type);
+                self.stock_outs.remove(&key);
             }
         }
         for group in self.groups_of(node_type) {

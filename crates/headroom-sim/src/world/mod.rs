@@ -6,6 +6,7 @@ mod cloud;
 mod execute;
 mod fit;
 mod mishaps;
+mod neighbours;
 mod nodes;
 mod observe;
 mod pods;
@@ -28,6 +29,8 @@ use crate::ledger::Ledger;
 use crate::queue::Queue;
 use crate::scenario::{Flaky, Incident, NodeGroup, NodeType, Placement, Scenario};
 use cloud::Group;
+use fit::Shapes;
+use neighbours::Mirror;
 use observe::Unseen;
 use scheduler::Waiting;
 
@@ -54,14 +57,18 @@ pub(crate) struct World {
     incidents: Vec<Incident>,
     strikes: Vec<mishaps::Strike>,
     groups: Vec<Group>,
-    stock_outs: BTreeMap<Arc<str>, u32>,
+    stock_outs: BTreeMap<(Arc<str>, Option<Arc<str>>), u32>,
     machines: BTreeMap<MachineId, Machine>,
     by_name: BTreeMap<Arc<str>, MachineId>,
     launched: u32,
     pods: BTreeMap<PodId, Pod>,
     arrived: u32,
     waiting: Waiting,
+    shapes: Shapes,
+    /// There was a pod that wants others away, so that it matters for every pod where others are.
+    shunning: bool,
     unseen: Unseen,
+    mirror: Option<Mirror>,
     ledger: Ledger,
 }
 
@@ -112,6 +119,8 @@ struct Machine {
 #[derive(Debug)]
 struct Registered {
     object: Node,
+    /// What its labels and taints make it.
+    shape: usize,
     pods: BTreeSet<PodId>,
     used: Totals,
     /// How many of its pods are not a DaemonSet's.
@@ -142,6 +151,8 @@ enum Event {
     Ends(PodId),
     /// A machine has booted.
     Boots(MachineId),
+    /// A node's extended resources are there.
+    Equips(MachineId),
     /// A reason why a node is not ready is over.
     Recovers(MachineId),
     /// A flaky node may turn NotReady.
@@ -150,6 +161,8 @@ enum Event {
     Evicts(MachineId, Timestamp),
     /// The stock of a node type changes.
     Stock(Arc<NodeType>),
+    /// The stock of one group changes.
+    StockOf(usize),
     /// Something goes wrong.
     Begins(usize),
     /// A mishap is over.
@@ -179,7 +192,10 @@ impl World {
             pods: BTreeMap::new(),
             arrived: 0,
             waiting: Waiting::default(),
+            shapes: Shapes::default(),
+            shunning: false,
             unseen: Unseen::default(),
+            mirror: None,
             ledger: Ledger::new(start, end, scenario.groups.iter().map(|group| group.node_type.price)),
         };
         world.begin();
@@ -187,6 +203,9 @@ impl World {
     }
 
     fn begin(&mut self) {
+        for set in 0..self.daemon_sets.len() {
+            self.note_daemon_set(set);
+        }
         for group in 0..self.groups.len() {
             self.found_group(group);
         }
@@ -263,10 +282,12 @@ impl World {
             Event::Demand(source, step) => self.step(source, step),
             Event::Ends(pod) => self.end_pod(pod),
             Event::Boots(machine) => self.boot(machine),
+            Event::Equips(machine) => self.equip(machine),
             Event::Recovers(machine) => self.recover(machine),
             Event::Wavers(machine) => self.waver(machine),
             Event::Evicts(machine, since) => self.evict_unready(machine, since),
             Event::Stock(node_type) => self.restock(&node_type),
+            Event::StockOf(group) => self.restock_group(group),
             Event::Begins(incident) => self.strike(incident),
             Event::Passes(strike) => self.pass(strike),
         }

@@ -1,5 +1,6 @@
 //! Nodes register, turn ready and not ready, and go with their machines.
 
+use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Effect, Readiness, Taint};
 
 use super::fit::{daemon_fits, may_stay};
@@ -18,9 +19,15 @@ impl World {
     pub(super) fn boot(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get(&id) else { return };
         let group = &mut self.groups[machine.group];
-        let (warm_up, flaky) = (group.within(group.spec.node_type.warm_up), group.spec.node_type.flaky);
+        let node_type = Arc::clone(&group.spec.node_type);
+        let (warm_up, devices_after) = (group.within(node_type.warm_up), group.within(node_type.devices_after));
+        let flaky = node_type.flaky;
         self.register(id);
         self.plan(warm_up, Event::Recovers(id));
+        if devices_after > SignedDuration::ZERO {
+            self.set_devices(id, false);
+            self.plan(warm_up + devices_after, Event::Equips(id));
+        }
         if flaky.is_some() {
             self.plan(HOUR, Event::Wavers(id));
         }
@@ -44,6 +51,7 @@ impl World {
         levels.nodes += 1;
         levels.capacity += &object.allocatable;
         machine.node = Some(Registered {
+            shape: self.shapes.of(&object),
             object,
             pods: BTreeSet::new(),
             used: Totals::default(),
@@ -51,9 +59,28 @@ impl World {
             outages: 0,
             marked: None,
         });
-        self.unseen.groups.insert(machine.group);
+        let group = machine.group;
+        self.note_group(group);
         self.turn_not_ready(id);
         self.start_daemons(id);
+    }
+
+    /// A node gets its extended resources.
+    pub(super) fn equip(&mut self, id: MachineId) {
+        self.set_devices(id, true);
+    }
+
+    fn set_devices(&mut self, id: MachineId, there: bool) {
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let Some(registered) = machine.node.as_mut() else { return };
+        let node_type = &self.groups[machine.group].spec.node_type;
+        let devices = |of: &Resources| if there { of.extended.clone() } else { Vec::new() };
+        let capacity = &mut self.ledger.levels(machine.group).capacity;
+        *capacity -= &registered.object.allocatable;
+        registered.object.allocatable.extended = devices(&node_type.allocatable);
+        registered.object.capacity.extended = devices(&node_type.capacity);
+        *capacity += &registered.object.allocatable;
+        self.node_changed(id);
     }
 
     /// One reason less for a node not to be ready.
@@ -64,7 +91,6 @@ impl World {
             registered.object.readiness = Readiness::Ready;
             registered.object.taints.retain(|taint| &*taint.key != NOT_READY);
             self.node_changed(id);
-            self.waiting.room_grew();
         }
     }
 
@@ -111,7 +137,6 @@ impl World {
         registered.object.taints.retain(|known| !same(known));
         registered.object.taints.push(taint.clone());
         self.node_changed(id);
-        self.waiting.room_grew();
         self.lose_pods(id, |spec| !may_stay(spec, &taint));
     }
 
@@ -119,7 +144,6 @@ impl World {
         let Some(registered) = self.registered(id) else { return };
         registered.object.taints.retain(|taint| &*taint.key != key);
         self.node_changed(id);
-        self.waiting.room_grew();
     }
 
     /// Changes a node's object.
@@ -127,7 +151,6 @@ impl World {
         let Some(registered) = self.registered(id) else { return };
         edit(&mut registered.object);
         self.node_changed(id);
-        self.waiting.room_grew();
     }
 
     /// Ends a machine: its node and its pods are gone.
@@ -141,7 +164,10 @@ impl World {
             let levels = self.ledger.levels(group);
             levels.nodes = levels.nodes.saturating_sub(1);
             levels.capacity -= &registered.object.allocatable;
-            self.unseen.nodes.insert(Arc::clone(&machine.name));
+            let name = Arc::clone(&machine.name);
+            self.note_node(&name);
+            // Less nodes may be more room: a domain that spread pods had to fill may be gone.
+            self.waiting.room_grew();
         }
         work.into_iter().for_each(|pod| self.lose_pod(pod));
         if let Some(machine) = self.machines.remove(&id) {
@@ -150,7 +176,7 @@ impl World {
         self.groups[group].machines.remove(&id);
         let levels = self.ledger.levels(group);
         levels.machines = levels.machines.saturating_sub(1);
-        self.unseen.groups.insert(group);
+        self.note_group(group);
     }
 
     pub(super) fn registered(&mut self, id: MachineId) -> Option<&mut Registered> {
@@ -158,9 +184,13 @@ impl World {
     }
 
     fn node_changed(&mut self, id: MachineId) {
-        if let Some(machine) = self.machines.get(&id) {
-            self.unseen.nodes.insert(Arc::clone(&machine.name));
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let name = Arc::clone(&machine.name);
+        if let Some(registered) = &mut machine.node {
+            registered.shape = self.shapes.of(&registered.object);
         }
+        self.note_node(&name);
+        self.waiting.room_grew();
     }
 
     fn start_daemons(&mut self, id: MachineId) {

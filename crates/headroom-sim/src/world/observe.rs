@@ -6,20 +6,17 @@ use headroom_core::snapshot::{Change, Phase};
 /// What has changed since it was last told.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
-    pub(super) nodes: BTreeSet<Arc<str>>,
-    pub(super) pods: BTreeSet<PodId>,
-    pub(super) groups: BTreeSet<usize>,
+    nodes: BTreeSet<Arc<str>>,
+    pods: BTreeSet<PodId>,
+    groups: BTreeSet<usize>,
+    daemon_sets: BTreeSet<usize>,
     gone: BTreeMap<PodId, (Arc<str>, Box<str>)>,
 }
 
 impl Unseen {
-    pub(super) fn pod_gone(&mut self, id: PodId, namespace: &Arc<str>, name: &str) {
-        self.pods.remove(&id);
-        self.gone.insert(id, (Arc::clone(namespace), name.into()));
-    }
-
     fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.pods.is_empty() && self.groups.is_empty() && self.gone.is_empty()
+        let Unseen { nodes, pods, groups, daemon_sets, gone } = self;
+        nodes.is_empty() && pods.is_empty() && groups.is_empty() && daemon_sets.is_empty() && gone.is_empty()
     }
 }
 
@@ -31,8 +28,30 @@ impl World {
 
     /// What has changed since the last call, each thing as it is now.
     pub(crate) fn observe(&mut self) -> Vec<Change> {
-        let Unseen { nodes, pods, groups, gone } = std::mem::take(&mut self.unseen);
-        let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + gone.len());
+        let unseen = std::mem::take(&mut self.unseen);
+        self.changes(unseen)
+    }
+
+    /// Everything that there is but for the cloud's groups, for an observer who has seen nothing.
+    pub(super) fn everything(&self) -> Unseen {
+        Unseen {
+            nodes: self.by_name.keys().cloned().collect(),
+            pods: self.pods.keys().copied().collect(),
+            daemon_sets: (0..self.daemon_sets.len()).collect(),
+            ..Unseen::default()
+        }
+    }
+
+    /// The things of a list, each as it is now.
+    pub(super) fn changes(&self, unseen: Unseen) -> Vec<Change> {
+        let Unseen { nodes, pods, groups, daemon_sets, gone } = unseen;
+        let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + daemon_sets.len() + gone.len());
+        changes.extend(
+            daemon_sets
+                .into_iter()
+                .filter_map(|set| self.daemon_sets.get(set))
+                .map(|set| Change::DaemonSet { name: (*set.name).into(), spec: set.spec.clone() }),
+        );
         changes.extend(groups.into_iter().map(|group| Change::Group(Box::new(self.group_object(group)))));
         changes.extend(nodes.into_iter().map(|name| match self.node_object(&name) {
             Some(node) => Change::Node(Box::new(node.clone())),
@@ -41,6 +60,42 @@ impl World {
         changes.extend(gone.into_values().map(|(namespace, name)| Change::PodGone { namespace, name }));
         changes.extend(pods.into_iter().filter_map(|id| self.pod_object(id)).map(Change::Pod));
         changes
+    }
+
+    /// Notes that a DaemonSet is there.
+    pub(super) fn note_daemon_set(&mut self, set: usize) {
+        self.unseen.daemon_sets.insert(set);
+    }
+
+    /// Notes that the cloud's view of a group is another one.
+    pub(super) fn note_group(&mut self, group: usize) {
+        self.unseen.groups.insert(group);
+    }
+
+    /// Notes that a node is another one, or gone.
+    pub(super) fn note_node(&mut self, node: &Arc<str>) {
+        for unseen in self.observers() {
+            unseen.nodes.insert(Arc::clone(node));
+        }
+    }
+
+    /// Notes that a pod is there, or another one.
+    pub(super) fn note_pod(&mut self, pod: PodId) {
+        for unseen in self.observers() {
+            unseen.pods.insert(pod);
+        }
+    }
+
+    /// Notes that a pod is gone.
+    pub(super) fn note_pod_gone(&mut self, id: PodId, namespace: &Arc<str>, name: &str) {
+        for unseen in self.observers() {
+            unseen.pods.remove(&id);
+            unseen.gone.insert(id, (Arc::clone(namespace), name.into()));
+        }
+    }
+
+    fn observers(&mut self) -> impl Iterator<Item = &mut Unseen> {
+        std::iter::once(&mut self.unseen).chain(self.mirror.as_mut().map(|mirror| &mut mirror.unseen))
     }
 
     fn node_object(&self, name: &str) -> Option<&Node> {

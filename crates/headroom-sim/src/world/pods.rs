@@ -53,8 +53,9 @@ impl World {
             registered.work += 1;
             self.ledger.waited(self.now.duration_since(pod.created));
         }
-        self.unseen.pods.insert(id);
-        if let Some(time) = pod.runs_for {
+        let runs_for = pod.runs_for;
+        self.note_pod(id);
+        if let Some(time) = runs_for {
             self.plan(time, Event::Ends(id));
         }
     }
@@ -127,10 +128,11 @@ impl World {
     }
 
     fn admit(&mut self, pod: Pod) -> PodId {
+        self.shunning |= !pod.spec.pod_anti_affinity.is_empty();
         let id = PodId(self.arrived);
         self.arrived += 1;
         self.pods.insert(id, pod);
-        self.unseen.pods.insert(id);
+        self.note_pod(id);
         id
     }
 
@@ -144,7 +146,7 @@ impl World {
             None => self.waiting.remove(&pod.spec, id),
             Some(machine) => self.unbind(&pod, id, machine),
         }
-        self.unseen.pod_gone(id, &pod.spec.namespace, &pod.name);
+        self.note_pod_gone(id, &pod.spec.namespace, &pod.name);
         Some(pod)
     }
 

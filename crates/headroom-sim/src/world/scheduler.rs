@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use super::fit::{fits, score};
+use super::fit::{Answers, has_room, share};
+use super::neighbours::{Neighbours, minds_others};
 use super::*;
 
 /// Pods without a node, by class: what is true of one pod's chances is true of all that are equal to it.
@@ -22,7 +23,11 @@ pub(super) struct Waiting {
 #[derive(Debug, Default)]
 struct Class {
     pods: BTreeSet<PodId>,
+    answers: Answers,
 }
+
+/// Whose turn it is: the highest priority first, then the oldest pod. The number is that of the pod's class.
+type Turn = (i32, Reverse<PodId>, usize);
 
 impl Waiting {
     pub(super) fn push(&mut self, spec: SharedSpec, id: PodId) {
@@ -51,43 +56,72 @@ impl Waiting {
     }
 
     fn take_hopeful(&mut self) -> BTreeSet<usize> {
-        let hopeful = std::mem::take(&mut self.hopeful);
-        if !std::mem::take(&mut self.room_grew) {
-            return hopeful;
-        }
-        self.classes.values().enumerate().filter(|(_, class)| !class.pods.is_empty()).map(|(index, _)| index).collect()
+        let mut hopeful = std::mem::take(&mut self.hopeful);
+        let grew = std::mem::take(&mut self.room_grew);
+        let waiting = self.classes.iter().enumerate().filter(|(_, (_, class))| !class.pods.is_empty());
+        // With a pod that comes, others may fit that want to be near it, or spread over more of its kind.
+        let comes = !hopeful.is_empty();
+        hopeful.extend(waiting.filter(|(_, (spec, _))| grew || comes && minds_others(spec)).map(|(index, _)| index));
+        hopeful
+    }
+
+    fn spec(&self, class: usize) -> Option<SharedSpec> {
+        self.classes.get_index(class).map(|(spec, _)| spec.clone())
+    }
+
+    /// The next pod of a class.
+    fn turn(&self, class: usize) -> Option<Turn> {
+        let (spec, state) = self.classes.get_index(class)?;
+        Some((spec.priority, Reverse(*state.pods.first()?), class))
     }
 }
 
 impl World {
     /// Places every pod that fits somewhere.
     pub(super) fn schedule(&mut self) {
-        let mut turns: BinaryHeap<_> =
-            self.waiting.take_hopeful().into_iter().filter_map(|class| self.turn(class)).collect();
+        let hopeful = self.waiting.take_hopeful();
+        let mut turns: BinaryHeap<Turn> = hopeful.iter().filter_map(|class| self.waiting.turn(*class)).collect();
+        let mut neighbours: Option<Neighbours> = None;
+        // Classes that fit nowhere and may do so once another pod has a node.
+        let mut stuck: Vec<usize> = Vec::new();
         while let Some((_, Reverse(pod), class)) = turns.pop() {
-            let Some((spec, _)) = self.waiting.classes.get_index(class) else { continue };
-            let spec = spec.clone();
+            let Some(spec) = self.waiting.spec(class) else { continue };
+            let minds = self.shunning || minds_others(&spec);
+            if minds && neighbours.is_none() {
+                let specs = hopeful.iter().filter_map(|class| Some((*class, self.waiting.spec(*class)?)));
+                let specs: Vec<_> = specs.collect();
+                neighbours = Some(self.neighbours(&specs));
+            }
+            let allowed = neighbours.as_ref().filter(|_| minds);
             // A class of which one pod fits nowhere is out until there is more room.
-            let Some(machine) = self.best_node(&spec) else { continue };
+            let Some(machine) = self.best_node(class, &spec, allowed) else {
+                stuck.extend(minds_others(&spec).then_some(class));
+                continue;
+            };
             self.waiting.remove(&spec, pod);
             self.bind(pod, machine);
-            turns.extend(self.turn(class));
+            if let (Some(neighbours), Some(machine)) = (&mut neighbours, self.machines.get(&machine)) {
+                neighbours.place(class, &machine.name);
+            }
+            turns.extend(self.waiting.turn(class));
+            turns.extend(stuck.drain(..).filter_map(|class| self.waiting.turn(class)));
         }
     }
 
-    /// The next pod of a class, in the order of turns.
-    fn turn(&self, class: usize) -> Option<(i32, Reverse<PodId>, usize)> {
-        let (spec, state) = self.waiting.classes.get_index(class)?;
-        Some((spec.priority, Reverse(*state.pods.first()?), class))
-    }
-
-    fn best_node(&self, spec: &SharedSpec) -> Option<MachineId> {
+    fn best_node(&mut self, class: usize, spec: &SharedSpec, neighbours: Option<&Neighbours>) -> Option<MachineId> {
+        let placement = self.placement;
+        let (_, Class { answers, .. }) = self.waiting.classes.get_index_mut(class)?;
         let nodes = self.machines.iter().filter_map(|(id, machine)| Some((*id, machine.node.as_ref()?)));
-        let fitting = nodes.filter(|(_, node)| fits(spec, &node.object, &node.used));
-        let best = fitting.max_by(|(_, a), (_, b)| {
-            let of = |node: &Registered| score(self.placement, spec, &node.object, &node.used);
-            of(a).cmp(&of(b)).then_with(|| b.object.name.cmp(&a.object.name))
+        let scored = nodes.filter_map(|(id, node)| {
+            let Registered { object, used, shape, .. } = node;
+            if !has_room(&spec.requests, &object.allocatable, used) {
+                return None;
+            }
+            let liked = answers.ask(spec, object, *shape)?;
+            let allowed = neighbours.is_none_or(|neighbours| neighbours.allow(class, &object.name));
+            allowed.then(|| ((liked, share(placement, &spec.requests, &object.allocatable, used)), object, id))
         });
-        best.map(|(id, _)| id)
+        let best = scored.max_by(|(a, first, _), (b, second, _)| a.cmp(b).then_with(|| second.name.cmp(&first.name)));
+        best.map(|(.., id)| id)
     }
 }

@@ -3,7 +3,9 @@
 use headroom_core::plan::{Action, Planned, Reason};
 use headroom_core::policy::Percent;
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Effect, PodSpec, SharedSpec, Taint};
+use headroom_core::snapshot::{
+    Effect, Expression, HostPort, LabelSelector, Labels, Operator, PodSpec, PodTerm, SharedSpec, Spread, Taint,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::World;
@@ -156,7 +158,7 @@ fn replicas_that_are_not_wanted_go_waiting_ones_first_and_then_the_youngest() {
 #[test]
 fn a_cloud_without_stock_makes_machines_later() {
     let mut scenario = scenario();
-    scenario.incidents = vec![incident(0, Some(600), Mishap::StockOut { node_type: "t".into() })];
+    scenario.incidents = vec![incident(0, Some(600), Mishap::StockOut { node_type: "t".into(), zone: None })];
     let mut world = World::new(&scenario);
     world.advance(at(1));
     resize(&mut world, 2, 4).unwrap();
@@ -207,4 +209,112 @@ fn machines_break_and_are_replaced_and_some_never_boot() {
     scenario.incidents = vec![incident(10, None, Mishap::Break { group: "g".into(), nodes: 1 })];
     let mut world = World::new(&scenario);
     see(&mut world, 36_000, &["g-0002: w-00002", "g-0003 boots", "waiting: w-00003"]);
+}
+
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Two groups `a` and `b` of one node, each in a zone of its name.
+fn zones() -> Scenario {
+    let scenario = scenario();
+    let group = |zone: &str| NodeGroup {
+        name: zone.into(),
+        labels: Labels::from_iter([(ZONE, zone)]),
+        nodes: 1,
+        ..scenario.groups[0].clone()
+    };
+    Scenario { groups: vec![group("a"), group("b")], ..scenario }
+}
+
+fn called(app: &str, cpu: i64) -> PodSpec {
+    PodSpec { labels: Labels::from_iter([("app", app)]), ..pod(cpu) }
+}
+
+fn near(app: &str, topology_key: &str) -> PodTerm {
+    let values = vec![app.into()];
+    let selector = Some(LabelSelector(vec![Expression { key: "app".into(), operator: Operator::In, values }]));
+    PodTerm { topology_key: topology_key.into(), selector, ..PodTerm::default() }
+}
+
+#[test]
+fn pods_that_spread_over_zones_wait_for_the_emptier_one() {
+    let selector = near("w", ZONE).selector;
+    let spread = Spread { topology_key: ZONE.into(), selector, ..Spread::default() };
+    let workloads = vec![
+        workload("big", PodSpec { node_selector: Labels::from_iter([(ZONE, "b")]), ..pod(4000) }, &[(0, 1)], Some(100)),
+        workload("w", PodSpec { spread: vec![spread], ..called("w", 100) }, &[(1, 3)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 1, &["a-0001: w-00001", "b-0001: big-00001", "waiting: w-00002 w-00003"]);
+    see(&mut world, 100, &["a-0001: w-00001 w-00003", "b-0001: w-00002"]);
+}
+
+#[test]
+fn pods_keep_away_from_each_other_and_from_those_that_want_it() {
+    let alone = PodSpec { pod_anti_affinity: vec![near("w", ZONE)], ..called("alone", 100) };
+    let apart = PodSpec { host_ports: vec![HostPort { port: 80, ..HostPort::default() }], ..called("port", 100) };
+    let workloads = vec![
+        workload("alone", alone, &[(0, 1)], Some(100)),
+        workload("w", called("w", 100), &[(1, 2)], None),
+        workload("port", apart, &[(2, 3)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 1, &["a-0001: alone-00001", "b-0001: w-00001 w-00002"]);
+    see(
+        &mut world,
+        2,
+        &["a-0001: alone-00001 port-00001", "b-0001: w-00001 w-00002 port-00002", "waiting: port-00003"],
+    );
+}
+
+#[test]
+fn a_pod_that_wants_to_be_near_another_follows_it_in_the_same_turn() {
+    let follower = PodSpec { priority: 1, pod_affinity: vec![near("w", ZONE)], ..called("follower", 100) };
+    let workloads = vec![
+        workload("follower", follower, &[(0, 2)], None),
+        workload("w", PodSpec { node_selector: Labels::from_iter([(ZONE, "b")]), ..called("w", 100) }, &[(5, 1)], None),
+    ];
+    let mut world = World::new(&Scenario { workloads, ..zones() });
+    see(&mut world, 4, &["a-0001", "b-0001", "waiting: follower-00001 follower-00002"]);
+    see(&mut world, 5, &["a-0001", "b-0001: follower-00001 follower-00002 w-00001"]);
+}
+
+#[test]
+fn stock_runs_out_in_one_zone_or_one_group() {
+    let mut scenario = zones();
+    let nowhere = |zone: &str| Mishap::StockOut { node_type: "t".into(), zone: Some(zone.into()) };
+    scenario.incidents = vec![incident(0, Some(100), nowhere("a"))];
+    scenario.groups[1].stock = Some(Schedule::daily([(0, 2), (200, 3)], false));
+    let mut world = World::new(&scenario);
+    for group in ["a", "b"] {
+        let action = Action::Resize { from: 1, to: 3 };
+        let planned = Planned { group: group.into(), action, reason: Reason::ForceTainted, dry_run: false };
+        assert_eq!(world.execute(&planned), Ok(()));
+    }
+    see(&mut world, 0, &["a-0001", "b-0001", "b-0002 boots"]);
+    see(&mut world, 100, &["a-0001", "b-0001", "b-0002", "a-0002 boots", "a-0003 boots"]);
+    see(&mut world, 200, &["a-0001", "b-0001", "b-0002", "a-0002", "a-0003", "b-0003 boots"]);
+}
+
+#[test]
+fn the_next_machines_may_never_become_nodes() {
+    let fail = Mishap::FailBoots { group: "g".into(), machines: 1 };
+    let mut world = World::new(&Scenario { incidents: vec![incident(0, None, fail)], ..scenario() });
+    resize(&mut world, 2, 4).unwrap();
+    see(&mut world, 36_000, &["g-0001", "g-0002", "g-0003 boots", "g-0004"]);
+}
+
+#[test]
+fn devices_may_come_later_than_their_node() {
+    let mut scenario = scenario();
+    let mut node_type =
+        NodeType { devices_after: Span::exactly(seconds(30)), ..(*scenario.groups[0].node_type).clone() };
+    node_type.allocatable.set_extended("gpu", 1);
+    scenario.groups[0].node_type = node_type.into();
+    let mut asks = pod(100);
+    asks.requests.set_extended("gpu", 1);
+    scenario.workloads = vec![workload("w", asks, &[(0, 3)], None)];
+    let mut world = World::new(&scenario);
+    resize(&mut world, 2, 3).unwrap();
+    see(&mut world, 99, &["g-0001: w-00001", "g-0002: w-00002", "g-0003", "waiting: w-00003"]);
+    see(&mut world, 100, &["g-0001: w-00001", "g-0002: w-00002", "g-0003: w-00003"]);
 }

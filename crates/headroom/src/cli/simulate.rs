@@ -7,8 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use headroom_sim::{Scenario, Simulation};
+use headroom_core::expander::{Chain, Expander};
+use headroom_core::policy::Strategy;
+use headroom_sim::{Scenario, Simulation, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 
 use super::stdout;
 use crate::record::Recorder;
@@ -30,6 +33,10 @@ pub(super) struct Args {
     /// Fixes the random draws, instead of the scenario's own seed.
     #[arg(long)]
     seed: Option<u64>,
+    /// Play it once with each of these expanders and set the results side by side. `price+least-waste` is a chain: the
+    /// second decides where the first ties.
+    #[arg(long, value_name = "EXPANDERS,...", value_delimiter = ',', value_parser = chain, conflicts_with = "record")]
+    compare: Vec<Chain>,
     /// Write every round to this file, one JSON object on each line, for `headroom replay`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -55,13 +62,57 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(seed) = args.seed {
         scenario.seed = seed;
     }
-    let simulation = play(&scenario, &args)?;
-    let summary = simulation.summary();
+    if !args.compare.is_empty() {
+        return compare(&scenario, &args);
+    }
+    let summary = play(&scenario, &args)?.summary();
     match args.output {
         Output::Text | Output::Wide => stdout::print(&view::summary(&summary))?,
         Output::Json => stdout::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run for programs.
+#[derive(Serialize)]
+struct Run<'a> {
+    expanders: &'a Chain,
+    summary: &'a Summary,
+}
+
+/// Plays the scenario once for each chain of expanders.
+fn compare(scenario: &Scenario, args: &Args) -> anyhow::Result<ExitCode> {
+    if !scenario.policy.groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_))) {
+        let hint = "expanders choose among groups with `strategy: { pending: {} }`";
+        anyhow::bail!("no group is grown by an expander; hint: {hint}");
+    }
+    let mut runs = Vec::new();
+    for expanders in &args.compare {
+        let mut scenario = scenario.clone();
+        scenario.policy.pending.expander = expanders.clone();
+        if matches!(args.output, Output::Wide) {
+            stdout::print(&format!("{}\n", name(expanders)))?;
+        }
+        runs.push((expanders, play(&scenario, args)?.summary()));
+    }
+    if let Output::Json = args.output {
+        let runs: Vec<Run<'_>> = runs.iter().map(|(expanders, summary)| Run { expanders, summary }).collect();
+        stdout::print(&format!("{}\n", serde_json::to_string_pretty(&runs)?))?;
+    } else {
+        let runs: Vec<(String, Summary)> = runs.into_iter().map(|(chain, summary)| (name(chain), summary)).collect();
+        stdout::print(&view::comparison(&runs))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A chain as it is written on the command line. None of those that are read there is empty.
+fn name(chain: &Chain) -> String {
+    chain.expanders(true).iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
+}
+
+fn chain(text: &str) -> Result<Chain, String> {
+    let expanders = text.split('+').map(str::parse).collect::<Result<Vec<Expander>, _>>();
+    Chain::new(expanders.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {

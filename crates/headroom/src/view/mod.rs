@@ -6,6 +6,7 @@
 mod assumed;
 mod caveats;
 mod columns;
+mod comparison;
 mod diary;
 pub mod explain;
 mod output;
@@ -15,6 +16,7 @@ mod words;
 
 use anstyle::{AnsiColor, Style};
 
+pub use comparison::comparison;
 pub use diary::Diary;
 pub use output::Output;
 pub use plan::plan;

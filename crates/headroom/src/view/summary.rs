@@ -72,23 +72,23 @@ fn nodes(name: &str, nodes: &Nodes) -> Vec<String> {
     ]
 }
 
-fn span(start: Timestamp, end: Timestamp) -> String {
+pub(super) fn span(start: Timestamp, end: Timestamp) -> String {
     let time = end.duration_since(start);
     let days = time.as_secs() / SignedDuration::from_hours(24).as_secs();
     if days > 1 { format!("{days} days") } else { duration::show(time) }
 }
 
-fn seconds(seconds: i64) -> String {
+pub(super) fn seconds(seconds: i64) -> String {
     duration::show(SignedDuration::from_secs(seconds))
 }
 
 /// `1 node`, `12,345 nodes`
-fn counted(number: u64, noun: &str) -> String {
+pub(super) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// `12,345`
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let separated = digits.char_indices().map(|(at, digit)| {
         let comma = at > 0 && (digits.len() - at).is_multiple_of(3);

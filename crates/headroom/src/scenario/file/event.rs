@@ -21,7 +21,8 @@ pub(super) struct Draft {
 }
 
 /// What an event can be.
-const HAPPENINGS: [&str; 8] = ["stockOut", "notReady", "break", "cordon", "taint", "noDelete", "limits", "target"];
+const HAPPENINGS: [&str; 9] =
+    ["stockOut", "failBoots", "notReady", "break", "cordon", "taint", "noDelete", "limits", "target"];
 
 pub(super) fn event() -> Kind<Draft> {
     let start =
@@ -39,6 +40,7 @@ pub(super) fn event() -> Kind<Draft> {
     let happens: fn(&mut Draft) -> &mut Option<Mishap> = |event| &mut event.happens;
     record
         .field("stockOut", stock_out().optional(), happens, "The cloud has no more machines of a kind.")
+        .field("failBoots", fail_boots().optional(), happens, "The next machines of a group never become nodes.")
         .field("notReady", nodes("events[].notReady", not_ready).optional(), happens, "Nodes turn NotReady.")
         .field(
             "break",
@@ -79,8 +81,9 @@ impl Draft {
     pub(super) fn check(&self, groups: &[&str], node_types: &[&str], problems: &mut Problems) {
         let Some(happens) = &self.happens else { return };
         let (what, name, known) = match happens {
-            Mishap::StockOut { node_type } => ("node type", node_type, node_types),
-            Mishap::NotReady { group, .. }
+            Mishap::StockOut { node_type, .. } => ("node type", node_type, node_types),
+            Mishap::FailBoots { group, .. }
+            | Mishap::NotReady { group, .. }
             | Mishap::Break { group, .. }
             | Mishap::Cordon { group, .. }
             | Mishap::Taint { group, .. }
@@ -162,10 +165,25 @@ fn no_delete() -> Kind<Mishap> {
 }
 
 fn stock_out() -> Kind<Mishap> {
-    Record::new("events[].stockOut", "A kind of machine.", || Arc::from(""))
-        .required("nodeType", text(), |name: &mut Arc<str>| name, "The node type.")
+    type StockOut = (Arc<str>, Option<Arc<str>>);
+    Record::new("events[].stockOut", "A kind of machine.", || (Arc::from(""), None))
+        .required("nodeType", text(), |out: &mut StockOut| &mut out.0, "The node type.")
+        .field(
+            "zone",
+            text().optional(),
+            |out| &mut out.1,
+            "Only for groups in this zone (`topology.kubernetes.io/zone` among their labels).",
+        )
         .kind()
-        .map(|node_type| Mishap::StockOut { node_type })
+        .map(|(node_type, zone)| Mishap::StockOut { node_type, zone })
+}
+
+fn fail_boots() -> Kind<Mishap> {
+    Record::new("events[].failBoots", "Machines that will be launched.", || (Arc::from(""), 1))
+        .required("group", text(), |fail: &mut (Arc<str>, u32)| &mut fail.0, "The group.")
+        .field("machines", count(1), |fail| &mut fail.1, "How many.")
+        .kind()
+        .map(|(group, machines)| Mishap::FailBoots { group, machines })
 }
 
 fn limits() -> Kind<Mishap> {

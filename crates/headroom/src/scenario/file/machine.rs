@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use headroom_core::policy::Percent;
+use headroom_core::snapshot::{Labels, Taint};
 use headroom_sim::scenario::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
 use jiff::SignedDuration;
 
@@ -14,10 +15,20 @@ use crate::config::record::{Places, Record};
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
+/// A kind of machine, and what all nodes of it have. The name is the key.
+#[derive(Clone, Default)]
+pub(super) struct Kinds {
+    pub(super) node_type: NodeType,
+    pub(super) labels: Labels,
+    pub(super) taints: Vec<Taint>,
+}
+
 /// A kind of machine; its name is the key.
-pub(super) fn node_type() -> Kind<NodeType> {
+pub(super) fn node_type() -> Kind<Kinds> {
     struct Draft {
         node_type: NodeType,
+        labels: Labels,
+        taints: Vec<Taint>,
         stock: Option<Points>,
         capacity: Option<(i64, i64)>,
     }
@@ -25,7 +36,7 @@ pub(super) fn node_type() -> Kind<NodeType> {
         let mut node_type = NodeType { boot: Span::exactly(MINUTE), ..NodeType::default() };
         node_type.allocatable.pods = 110;
         node_type.warm_up = Span::exactly(SignedDuration::from_secs(10));
-        Draft { node_type, stock: None, capacity: None }
+        Draft { node_type, labels: Labels::default(), taints: Vec::new(), stock: None, capacity: None }
     };
     let capacity = Record::new("nodeTypes.NAME.capacity", "What the machine has.", || (0, 0))
         .required("cpu", cpu(), |capacity: &mut (i64, i64)| &mut capacity.0, "Cpus.")
@@ -56,9 +67,27 @@ pub(super) fn node_type() -> Kind<NodeType> {
             |t| &mut t.capacity,
             "What the machine has, where that is more than what pods may use.",
         )
-        .field("price", dollars(), |t| &mut t.node_type.price, "What one costs, in dollars an hour.")
+        .field(
+            "labels",
+            labels(),
+            |t| &mut t.labels,
+            "Labels of all nodes of this kind, besides `node.kubernetes.io/instance-type`, whose value is the name.",
+        )
+        .field("taints", list(taint::kind()), |t| &mut t.taints, "Taints of all nodes of this kind.")
+        .field(
+            "price",
+            dollars(),
+            |t| &mut t.node_type.price,
+            "What one costs, in dollars an hour. Headroom knows it as if from a catalogue, unless it is nothing.",
+        )
         .field("boot", span(), |t| &mut t.node_type.boot, "From the request until the node registers.")
         .field("warmUp", span(), |t| &mut t.node_type.warm_up, "From then until the node is ready.")
+        .field(
+            "devicesAfter",
+            span(),
+            |t| &mut t.node_type.devices_after,
+            "From then until the node has its extended resources, as with a device plugin that starts late.",
+        )
         .field(
             "bootFailures",
             percent(Percent(0), Percent::whole(100)),
@@ -74,13 +103,13 @@ pub(super) fn node_type() -> Kind<NodeType> {
         )
         .field("outOfStock", out_of_stock(), |t| &mut t.node_type.out_of_stock, "What the cloud does beyond its stock.")
         .kind()
-        .map(|Draft { mut node_type, stock, capacity }| {
+        .map(|Draft { mut node_type, labels, taints, stock, capacity }| {
             node_type.stock = stock.map(|points| points.schedule(false));
             node_type.capacity = node_type.allocatable.clone();
             if let Some((cpu, memory)) = capacity {
                 (node_type.capacity.cpu, node_type.capacity.memory) = (cpu, memory);
             }
-            node_type
+            Kinds { node_type, labels, taints }
         })
 }
 
@@ -89,6 +118,7 @@ pub(super) fn node_type() -> Kind<NodeType> {
 pub(super) struct Machines {
     pub(super) node_type: Arc<str>,
     pub(super) group: NodeGroup,
+    pub(super) stock: Option<Points>,
     pub(super) places: Places,
 }
 
@@ -104,12 +134,19 @@ pub(super) fn machines() -> Kind<Machines> {
         .field("min", count(0), |m| &mut m.group.min, "The cloud's own lower limit.")
         .field("max", count(0), |m| &mut m.group.max, "The cloud's own upper limit.")
         .field(
+            "stock",
+            schedule().optional(),
+            |m| &mut m.stock,
+            "The most machines that the cloud has for this group, besides the stock of the kind.",
+        )
+        .field(
             "labels",
             labels(),
             |m| &mut m.group.labels,
-            "Labels of its nodes, besides those that the group selects by and `kubernetes.io/hostname`.",
+            "Labels of its nodes, besides those of their kind, those that the group selects by, and `kubernetes.io/hostname`. \
+             `topology.kubernetes.io/zone` is the zone that the cloud makes them in.",
         )
-        .field("taints", list(taint::kind()), |m| &mut m.group.taints, "Taints of its nodes.")
+        .field("taints", list(taint::kind()), |m| &mut m.group.taints, "Taints of its nodes, besides those of their kind.")
         .field(
             "listsMachines",
             flag(),

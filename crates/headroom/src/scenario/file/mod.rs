@@ -2,12 +2,16 @@
 
 mod event;
 mod machine;
+mod pod;
 mod time;
 mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use headroom_core::policy::Strategy;
+use headroom_core::pricing::PriceEntry;
+use headroom_core::quantity::Money;
 use headroom_sim::scenario::{NodeGroup, NodeType, Placement, Scenario};
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +20,10 @@ use crate::config::file::{group, overlap};
 use crate::config::kind::{count, duration, list, map, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
-use machine::Machines;
+use machine::{Kinds, Machines};
+
+/// The label that names the kind of a machine.
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
 /// The file as it is read: what refers to something else still knows where it stands.
 pub(super) struct File {
@@ -28,7 +35,7 @@ pub(super) struct File {
     placement: Placement,
     growth: Growth,
     groups: Vec<group::Draft>,
-    node_types: Vec<(Arc<str>, NodeType)>,
+    node_types: Vec<(Arc<str>, Kinds)>,
     machines: Vec<(Arc<str>, Machines)>,
     daemon_sets: Vec<(Arc<str>, workload::DaemonDraft)>,
     workloads: Vec<(Arc<str>, workload::Draft)>,
@@ -95,18 +102,32 @@ impl Grows for File {
 impl File {
     /// The scenario, once it is known to have no error.
     pub(super) fn scenario(self) -> Scenario {
-        let policy = self.growth.policy(false, self.groups);
-        let node_types: BTreeMap<_, _> = self
-            .node_types
-            .into_iter()
-            .map(|(name, node_type)| (Arc::clone(&name), Arc::new(NodeType { name, ..node_type })))
-            .collect();
+        let mut policy = self.growth.policy(false, self.groups);
+        let named = |(name, kind): (Arc<str>, Kinds)| {
+            let Kinds { node_type, labels, taints } = kind;
+            (Arc::clone(&name), (Arc::new(NodeType { name, ..node_type }), labels, taints))
+        };
+        let prices = self.node_types.iter().filter(|(_, kind)| kind.node_type.price > Money(0));
+        let prices = prices.map(|(name, kind)| PriceEntry {
+            instance_type: (&**name).into(),
+            zone: None,
+            capacity_type: None,
+            price: kind.node_type.price,
+        });
+        if policy.groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_))) {
+            policy.pending.prices.catalogue = prices.collect::<Vec<_>>().into();
+        }
+        let kinds: BTreeMap<_, _> = self.node_types.into_iter().map(named).collect();
         let machines = |(name, machines): (Arc<str>, Machines)| {
-            let node_type = node_types.get(&machines.node_type).cloned().unwrap_or_default();
+            let Machines { node_type, group, stock, .. } = machines;
+            let (node_type, labels, taints) = kinds.get(&node_type).cloned().unwrap_or_default();
             let selected =
                 policy.groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
-            let labels = machines.group.labels.iter().chain(selected).collect();
-            NodeGroup { name, node_type, labels, ..machines.group }
+            let labels = [(INSTANCE_TYPE, &*node_type.name)].into_iter().chain(labels.iter());
+            let labels = labels.chain(group.labels.iter()).chain(selected).collect();
+            let taints = taints.into_iter().chain(group.taints.iter().cloned()).collect();
+            let stock = stock.map(|points| points.schedule(false));
+            NodeGroup { name, node_type, labels, taints, stock, ..group }
         };
         Scenario {
             start: self.start,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Expression, Labels, NodeTerm, Operator, PodKind, PodSpec, SharedSpec, Toleration};
+use headroom_core::snapshot::{PodKind, PodSpec, SharedSpec, Toleration};
 use headroom_sim::scenario::{Burst, DaemonSet, Demand, Shape, Span, When, Workload};
 use jiff::SignedDuration;
 
+use super::pod::{Pod, extended, pod_fields, resources};
 use super::time::{Points, schedule, span, when};
-use crate::config::file::taint::effect;
-use crate::config::kind::{Kind, count, flag, labels, list, map, requested, requested_cpu, text, words};
+use crate::config::kind::{Kind, count, flag, list, requested, requested_cpu};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
@@ -25,17 +25,6 @@ pub(super) struct Draft {
     owned: bool,
 }
 
-/// What all pods of a workload or DaemonSet have in common.
-#[derive(Default)]
-struct Pod {
-    requests: Resources,
-    namespace: Arc<str>,
-    node_selector: Labels,
-    node_affinity: Vec<Vec<Expression>>,
-    tolerations: Vec<Toleration>,
-    priority: u32,
-}
-
 pub(super) fn workload() -> Kind<Draft> {
     let start = || Draft {
         replicas: None,
@@ -44,7 +33,7 @@ pub(super) fn workload() -> Kind<Draft> {
         ramp: false,
         sizes: None,
         runs_for: None,
-        pod: Pod { namespace: "default".into(), requests: resources(), ..Pod::default() },
+        pod: Pod::new("default", Vec::new()),
         owned: true,
     };
     let doc = "Pods of one origin. Exactly one of `replicas`, `arrivalsPerHour` and `bursts` says when they come.";
@@ -96,8 +85,7 @@ pub(super) struct DaemonDraft(Pod);
 pub(super) fn daemon_set() -> Kind<DaemonDraft> {
     let start = || {
         let tolerations = vec![Toleration { exists: true, ..Toleration::default() }];
-        let namespace = "kube-system".into();
-        DaemonDraft(Pod { namespace, tolerations, requests: resources(), ..Pod::default() })
+        DaemonDraft(Pod::new("kube-system", tolerations))
     };
     pod_fields(Record::new("daemonSets.NAME", "One pod on every node that it fits.", start)).kind()
 }
@@ -112,7 +100,7 @@ impl Draft {
         };
         let kind = if matches!(demand, Demand::Replicas(_)) { "ReplicaSet" } else { "Job" };
         let controller = self.owned.then(|| format!("{kind}/{name}").into());
-        let pod = self.pod.spec();
+        let pod = self.pod.spec(name);
         let sizes = self.sizes.unwrap_or_else(|| vec![(1, pod.requests.clone())]);
         let shape = |(weight, requests): (u32, Resources)| {
             let spec = PodSpec { requests, controller: controller.clone(), ..pod.clone() };
@@ -127,25 +115,8 @@ impl DaemonDraft {
     /// The DaemonSet called `name`.
     pub(super) fn named(self, name: &Arc<str>) -> DaemonSet {
         let controller = Some(format!("DaemonSet/{name}").into());
-        let spec = PodSpec { kind: PodKind::DaemonSet, controller, ..self.0.spec() };
+        let spec = PodSpec { kind: PodKind::DaemonSet, controller, ..self.0.spec(name) };
         DaemonSet { name: Arc::clone(name), spec: SharedSpec::new(spec) }
-    }
-}
-
-impl Pod {
-    fn spec(self) -> PodSpec {
-        let has_affinity = !self.node_affinity.is_empty();
-        let terms = self.node_affinity.into_iter();
-        PodSpec {
-            namespace: self.namespace,
-            requests: self.requests,
-            node_selector: self.node_selector,
-            node_affinity: terms.map(|labels| NodeTerm { labels, fields: Vec::new() }).collect(),
-            has_affinity,
-            tolerations: self.tolerations,
-            priority: i32::try_from(self.priority).unwrap_or(i32::MAX),
-            ..PodSpec::default()
-        }
     }
 }
 
@@ -171,22 +142,6 @@ fn one_demand(w: &Draft, at: &Places, problems: &mut Problems) {
     }
 }
 
-/// The keys that workloads and DaemonSets share.
-fn pod_fields<T: AsMut<Pod> + 'static>(record: Record<T>) -> Record<T> {
-    record
-        .field("requests", requests(), |t| &mut t.as_mut().requests, "What one pod asks for.")
-        .field("namespace", text(), |t| &mut t.as_mut().namespace, "Their namespace.")
-        .field("nodeSelector", labels(), |t| &mut t.as_mut().node_selector, "Labels that the node must have.")
-        .field(
-            "nodeAffinity",
-            list(list(expression())),
-            |t| &mut t.as_mut().node_affinity,
-            "Required node affinity: all requirements of one of these lists must hold.",
-        )
-        .field("tolerations", list(toleration()), |t| &mut t.as_mut().tolerations, "Taints that they tolerate.")
-        .field("priority", count(0), |t| &mut t.as_mut().priority, "Higher goes first.")
-}
-
 impl AsMut<Pod> for Draft {
     fn as_mut(&mut self) -> &mut Pod {
         &mut self.pod
@@ -207,50 +162,6 @@ fn burst() -> Kind<Burst> {
         .kind()
 }
 
-fn expression() -> Kind<Expression> {
-    let start = || Expression { key: "".into(), operator: Operator::Exists, values: Vec::new() };
-    let operators = words(&[
-        ("In", Operator::In, "its value is one of `values`"),
-        ("NotIn", Operator::NotIn, "its value is none of `values`"),
-        ("Exists", Operator::Exists, "the node has it"),
-        ("DoesNotExist", Operator::DoesNotExist, "the node does not have it"),
-        ("Gt", Operator::Gt, "its value is a number above that of `values`"),
-        ("Lt", Operator::Lt, "its value is a number below that of `values`"),
-    ]);
-    Record::new("nodeAffinity[][]", "One requirement on a label of the node.", start)
-        .required("key", text(), |e: &mut Expression| &mut e.key, "The label.")
-        .required("operator", operators, |e| &mut e.operator, "What must hold.")
-        .field("values", list(text()), |e| &mut e.values, "What it is compared with.")
-        .kind()
-}
-
-fn toleration() -> Kind<Toleration> {
-    let value = text().optional();
-    Record::new("tolerations[]", "A taint that is tolerated.", || (Toleration::default(), None))
-        .field("key", text(), |t: &mut (Toleration, Option<Box<str>>)| &mut t.0.key, "Its key. Left out: every taint.")
-        .field("value", value, |t| &mut t.1, "Its value. Left out: any.")
-        .field("effect", effect().optional(), |t| &mut t.0.effect, "What it does. Left out: anything.")
-        .kind()
-        .map(|(toleration, value)| Toleration {
-            exists: value.is_none(),
-            value: value.unwrap_or_default(),
-            ..toleration
-        })
-}
-
-fn resources() -> Resources {
-    Resources { pods: 1, ..Resources::default() }
-}
-
-fn requests() -> Kind<Resources> {
-    Record::new("requests", "What one pod asks for.", resources)
-        .field("cpu", requested_cpu(), |requests: &mut Resources| &mut requests.cpu, "Cpus.")
-        .field("memory", requested(), |requests| &mut requests.memory, "Memory.")
-        .field("ephemeralStorage", requested(), |requests| &mut requests.ephemeral_storage, "Disk.")
-        .field("extended", extended(), |requests| &mut requests.extended, "Extended resources by name.")
-        .kind()
-}
-
 fn size() -> Kind<(u32, Resources)> {
     let record = Record::new("workloads.NAME.sizes[]", "One size, and how often it is chosen.", || (1, resources()));
     let weighed = record.field(
@@ -265,12 +176,4 @@ fn size() -> Kind<(u32, Resources)> {
         .field("ephemeralStorage", requested(), |size| &mut size.1.ephemeral_storage, "Disk.")
         .field("extended", extended(), |size| &mut size.1.extended, "Extended resources by name.")
         .kind()
-}
-
-fn extended() -> Kind<Vec<(Arc<str>, i64)>> {
-    map(requested()).map(|mut amounts| {
-        amounts.retain(|(_, amount)| *amount > 0);
-        amounts.sort();
-        amounts
-    })
 }
