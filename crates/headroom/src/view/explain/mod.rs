@@ -4,6 +4,8 @@ mod demand;
 mod group;
 mod help;
 mod node;
+mod pending;
+mod placing;
 mod pod;
 mod room;
 mod standing;
@@ -17,7 +19,7 @@ use headroom_core::membership::Membership;
 use headroom_core::memory::GroupMemory;
 use headroom_core::plan::{Refusal, Subject};
 use headroom_core::policy::Group;
-use headroom_core::snapshot::NodeView;
+use headroom_core::snapshot::{ClassView, NodeView, PodView};
 use headroom_core::strategy::utilization::Nodes;
 use headroom_core::wake::Wake;
 
@@ -42,6 +44,17 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
     // A dump comes with no memory and the plan is made: what is noted here is of no use to anybody.
     let (mut memory, mut wake) = (GroupMemory::default(), Wake::new(round.plan.at));
     Nodes::sort(nodes, &machines(group, cloud, nodes, &disputed, &mut memory, round.plan.at, &mut wake))
+}
+
+/// The pods that are equal to `pod`.
+fn class_of<'r>(round: &'r Round, pod: &PodView<'_>) -> Option<ClassView<'r>> {
+    round.snapshot().classes().find(|class| class.id == pod.class)
+}
+
+/// The pod called `namespace/name`.
+fn named<'r>(round: &'r Round, name: &str) -> Option<PodView<'r>> {
+    let (namespace, name) = name.split_once('/')?;
+    round.snapshot().pod(namespace, name)
 }
 
 /// What is done in a group.
