@@ -53,13 +53,17 @@ fn prices(round: &Round) -> Option<String> {
     let options = || choices().flat_map(|scale_up: &ScaleUp| &scale_up.options);
     if round.policy.pending.expander == Chain::default() && options().any(|option| option.price.is_none()) {
         let text = "no price is known, so of several groups the one that leaves least unused grows";
-        return Some(format!("{text}; hint: give the groups a price"));
+        return Some(format!("{text}; hint: set price for the groups"));
     }
     let estimated = options().filter(|option| option.price.is_some_and(|terms| terms.node_price.is_estimated()));
     let estimated: BTreeSet<&str> = estimated.map(|option| &*option.rank.group).collect();
     let estimated: Vec<&str> = estimated.into_iter().collect();
-    let are = if estimated.len() == 1 { "price is" } else { "prices are" };
-    (!estimated.is_empty()).then(|| format!("{are} estimated: {}; hint: give the groups a price", names(&estimated)))
+    let what = match estimated.as_slice() {
+        [] => return None,
+        [only] => format!("the price of {only} is estimated"),
+        several => format!("the prices of {} are estimated", names(several)),
+    };
+    Some(format!("{what}; hint: set price for what has none"))
 }
 
 fn made_up_groups(round: &Round) -> [String; 3] {

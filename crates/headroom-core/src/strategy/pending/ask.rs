@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Aside, Open, Outcome, Placed, TemplateSource, cut_rooms, placement, present};
+use super::{Aside, Open, Outcome, Placed, TemplateSource, cut_rooms, placement};
 use crate::limits::Bound;
 use crate::policy::Policy;
 use crate::quantity::Resources;
@@ -88,8 +88,7 @@ pub struct GroupAnswer<'i> {
 impl<'a> Inquiry<'a> {
     pub(crate) fn new(round: &Round<'a>, mut outcome: Outcome<'a>) -> Self {
         let placed = outcome.placed.take().unwrap_or_else(|| {
-            let present = present(round, &outcome.open);
-            cut_rooms(&mut outcome.open, round, &present);
+            cut_rooms(&mut outcome.open, round, &outcome.present);
             let placement = placement(round, &outcome.open);
             let mark = placement.mark();
             Placed { placement, start: mark, bought: mark }

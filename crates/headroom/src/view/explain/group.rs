@@ -7,7 +7,7 @@ use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::NodeView;
 
 use super::demand::demand;
-use super::{NotFound, actions_in, pending, sorted_nodes};
+use super::{NotFound, actions_in, is_judged, pending, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::{refusal, size};
@@ -160,17 +160,16 @@ fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
 /// What the round saw and wanted, before limits and brakes, and what is done about it.
 fn found(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
     let mut lines: Vec<String> = report.usage.iter().map(|usage| usage.to_string()).collect();
-    lines.push(wish(report));
+    lines.push(wish(round, group, report));
     lines.extend(actions_in(round, &group.name));
     lines
 }
 
 /// What size a group wants.
-pub(super) fn wish(report: &GroupReport) -> String {
+pub(super) fn wish(round: &Round, group: &Group, report: &GroupReport) -> String {
     let nodes = report.wanted.unsigned_abs();
     match report.wanted {
-        // Without a look at its usage a group has no wish.
-        _ if report.usage.is_empty() => "is not judged".to_owned(),
+        _ if !is_judged(round, group) => "is not judged".to_owned(),
         0 => "wants no other size".to_owned(),
         1.. => format!("wants {}", count(nodes, "more node")),
         _ => format!("wants to mark {} for removal", count(nodes, "node")),

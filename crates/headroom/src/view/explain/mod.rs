@@ -18,7 +18,7 @@ use headroom_core::machines::machines;
 use headroom_core::membership::Membership;
 use headroom_core::memory::GroupMemory;
 use headroom_core::plan::{Refusal, Subject};
-use headroom_core::policy::Group;
+use headroom_core::policy::{Group, Strategy};
 use headroom_core::snapshot::{ClassView, NodeView, PodView};
 use headroom_core::strategy::utilization::Nodes;
 use headroom_core::wake::Wake;
@@ -44,6 +44,14 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
     // A dump comes with no memory and the plan is made: what is noted here is of no use to anybody.
     let (mut memory, mut wake) = (GroupMemory::default(), Wake::new(round.plan.at));
     Nodes::sort(nodes, &machines(group, cloud, nodes, &disputed, &mut memory, round.plan.at, &mut wake))
+}
+
+/// Whether the round had what it needs to decide about a group.
+fn is_judged(round: &Round, group: &Group) -> bool {
+    match group.strategy {
+        Strategy::Utilization(_) => round.plan.report.group(&group.name).is_some_and(|report| !report.usage.is_empty()),
+        Strategy::Pending(_) => round.inquire().is_some_and(|inquiry| inquiry.group(&group.name).is_some()),
+    }
 }
 
 /// The pods that are equal to `pod`.

@@ -154,8 +154,11 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     if let Some((_, until)) = booting(round, group, view) {
         return vec![format!("on its way: counts as a new node of {name} until {until}")];
     }
-    let mut lines =
-        if report.wanted < 0 { turn(round, group, view) } else { vec![format!("kept: {name} {}", wish(report))] };
+    let mut lines = if report.wanted < 0 {
+        turn(round, group, view)
+    } else {
+        vec![format!("kept: {name} {}", wish(round, group, report))]
+    };
     let about = |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(name.clone());
     lines.extend(shown(&refusals_about(round, about)));
     lines

@@ -78,27 +78,29 @@ pub(super) fn fate(round: &Round, pod: &PodView<'_>, answer: &PodAnswer) -> Vec<
     lines
 }
 
+/// `it goes on a new node`, or for several equal pods how many go where.
 fn goes(fate: &Fate, pod: &PodView<'_>) -> Option<String> {
+    if let Some(node) = pod.nominated {
+        return Some(format!("it goes on {node}, where preemption makes room for it"));
+    }
     let there: Vec<&str> = fate.nodes.iter().map(|(name, _)| &**name).collect();
+    let room = format!("on {}, where there is room", names(&there));
     let parts = [
-        (
-            fate.nodes.iter().map(|(_, count)| count).sum(),
-            format!("on {}: the scheduler brings it there", names(&there)),
-        ),
-        (fate.upcoming, "on a machine that is on its way".to_owned()),
-        (fate.new, "on a new node".to_owned()),
-        (fate.nominated, "where preemption makes room".to_owned()),
-        (fate.left, "nowhere".to_owned()),
+        (fate.nodes.iter().map(|(_, count)| count).sum(), &*room, &*room),
+        (fate.upcoming, "on a machine on its way", "on machines on their way"),
+        (fate.new, "on a new node", "on new nodes"),
+        (fate.nominated, "where preemption makes room", "where preemption makes room"),
+        (fate.left, "nowhere", "nowhere"),
     ];
-    let parts: Vec<&(u32, String)> = parts.iter().filter(|(pods, _)| *pods > 0).collect();
-    let all: u32 = parts.iter().map(|(pods, _)| pods).sum();
-    let like = if all == 1 { "it goes".to_owned() } else { format!("it is one of {all} equal pods:") };
-    let each = |(pods, place): &&(u32, String)| if all == 1 { place.clone() } else { format!("{pods} {place}") };
-    let places: Vec<String> = parts.iter().map(each).collect();
-    match pod.nominated {
-        Some(node) => Some(format!("it goes on {node}, where preemption makes room for it")),
-        None if places.is_empty() => None,
-        None => Some(format!("{like} {}", places.join(", "))),
+    let parts: Vec<&(u32, &str, &str)> = parts.iter().filter(|(pods, ..)| *pods > 0).collect();
+    match parts.as_slice() {
+        [] => None,
+        [(1, place, _)] => Some(format!("it goes {place}")),
+        several => {
+            let all: u32 = several.iter().map(|(pods, ..)| pods).sum();
+            let places: Vec<String> = several.iter().map(|(pods, _, places)| format!("{pods} {places}")).collect();
+            Some(format!("it is one of {all} equal pods, which go: {}", places.join("; ")))
+        }
     }
 }
 
