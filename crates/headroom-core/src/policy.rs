@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -125,6 +125,11 @@ impl Group {
             price: None,
             priority: None,
         }
+    }
+
+    /// Until when a machine is expected that has been waited for since `since`.
+    pub fn deadline(&self, since: Timestamp) -> Timestamp {
+        since.saturating_add(self.boot_timeout).unwrap_or(Timestamp::MAX)
     }
 }
 

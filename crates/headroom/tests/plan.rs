@@ -1,11 +1,26 @@
 //! The commands `plan` and `explain`: what they print and how they exit. Each file of `plan` is a page of examples.
 
+use std::fs::File;
+use std::process::Command;
+
 #[test]
 fn plan_and_explain() {
     trycmd::TestCases::new().case("tests/plan/*.trycmd").case("tests/plan/*.toml");
 }
 
-/// docs/output.md names every field that a plan has and every kind of action, reason, refusal and warning.
+/// The README's first example is what the program prints about a cluster that it gets on standard input.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../../README.md");
+    let (_, example) = readme.split_once("    $ kubectl get nodes,pods -A -o json | headroom plan -f -\n").unwrap();
+    let shown = example.lines().map_while(|line| if line.is_empty() { Some("") } else { line.strip_prefix("    ") });
+    let dump = File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/clusters/waiting.yaml")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_headroom")).args(["plan", "-f", "-"]).stdin(dump).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(shown.collect::<Vec<_>>().join("\n").trim_end(), printed.trim_end());
+}
+
+/// docs/output.md names every field that a plan has and every kind of action, reason, refusal, warning, limit and misfit.
 #[test]
 fn the_output_is_documented() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/output.md")).unwrap();
@@ -17,10 +32,16 @@ fn the_output_is_documented() {
             undocumented(&json, &page, &mut missing);
         }
     }
-    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../headroom-core/src/plan");
-    for (file, kind) in
-        [("mod.rs", "Action"), ("reason.rs", "Reason"), ("refusal.rs", "Why"), ("warning.rs", "Warning")]
-    {
+    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../headroom-core/src");
+    let kinds = [
+        ("plan/mod.rs", "Action"),
+        ("plan/reason.rs", "Reason"),
+        ("plan/refusal.rs", "Why"),
+        ("plan/warning.rs", "Warning"),
+        ("limits.rs", "Bound"),
+        ("scheduling/misfit.rs", "Misfit"),
+    ];
+    for (file, kind) in kinds {
         let source = std::fs::read_to_string(format!("{core}/{file}")).unwrap();
         let start = source.find(&format!("pub enum {kind} {{")).unwrap();
         let body = &source[start..start + source[start..].find("\n}").unwrap()];

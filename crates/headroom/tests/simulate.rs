@@ -134,6 +134,33 @@ fn the_built_in_day_is_played() {
 }
 
 #[test]
+fn expanders_are_compared() {
+    let scenario = trace("../../../../scenarios/expanders.yaml");
+    let compare = |chains: &str, output: &str| headroom(&["simulate", "-o", output, "--compare", chains, &scenario]);
+    let chains = "price,least-waste,least-nodes+price,random";
+    expect_file!["scenario/compare.txt"].assert_eq(&stdout(&compare(chains, "text")));
+    let runs: Json = serde_json::from_str(&stdout(&compare("least-nodes+price", "json"))).unwrap();
+    let alone: Json = serde_json::from_str(&stdout(&headroom(&["simulate", "-o", "json", &scenario]))).unwrap();
+    assert_eq!(runs[0]["expanders"], serde_json::json!(["least-nodes", "price"]));
+    assert_eq!(runs[0]["summary"]["pods"]["arrived"], alone["pods"]["arrived"], "the same pods come in each run");
+    let wide = stdout(&compare("price,random", "wide"));
+    assert!(wide.starts_with("price\n2026-") && wide.contains("\nrandom\n2026-"), "{wide}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let burst = trace("../../../../scenarios/burst.yaml");
+    let error = |chains: &str| stderr(&headroom(&["simulate", "--compare", chains, &burst]));
+    expect![[r#"
+        error: no group is grown by an expander
+        hint: expanders choose among groups with `strategy: { pending: {} }`
+    "#]]
+    .assert_eq(&error("price"));
+    assert!(error("cheapest").contains("no expander is called \"cheapest\"; hint: write one of price"));
+    assert!(error("random+price").contains("price follows random"));
+}
+
+#[test]
 fn a_trace_is_played() {
     let output = headroom(&["simulate", "-o", "wide", "--trace", &openb("pods.csv"), "--nodes", &trace("nodes.csv")]);
     assert_eq!(stderr(&output), "");

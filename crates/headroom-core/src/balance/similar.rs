@@ -148,6 +148,11 @@ pub fn partners<'m, 'a>(
 }
 
 impl Similarity {
+    /// What two nodes that are alike have in common: those that differ in it need not be compared.
+    pub fn kinship(&self, shape: &Shape<'_>) -> Option<i64> {
+        self.only_labels.is_empty().then_some(shape.capacity.cpu)
+    }
+
     /// Whether nodes of two groups are alike, or the first difference.
     pub fn compare(&self, own: &Shape<'_>, other: &Shape<'_>) -> Result<(), Apart> {
         if !self.only_labels.is_empty() {

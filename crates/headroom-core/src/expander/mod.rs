@@ -42,6 +42,9 @@ pub struct Candidate {
     pub requested: Totals,
     /// How much the user prefers this group; see [`priority`].
     pub priority: Option<i64>,
+    /// Nothing was packed: `nodes` is the least that these pods could need, and the scores are no better than they could
+    /// be for any number of nodes.
+    pub at_best: bool,
 }
 
 impl Candidate {
@@ -85,7 +88,8 @@ pub fn rank(candidates: &[Candidate], chain: &Chain, context: &Context<'_>) -> V
             let scores = expanders.iter().map(score).collect();
             let price = expanders.contains(&Expander::Price).then_some(price);
             let rank = Rank { scores, group: Arc::clone(&candidate.group) };
-            Ranked { rank, at, shared_with: candidate.shared_with.clone(), nodes: candidate.nodes, price }
+            let Candidate { nodes, at_best, .. } = *candidate;
+            Ranked { rank, at, shared_with: candidate.shared_with.clone(), nodes, at_best, price }
         })
         .collect();
     ranking.sort_by(|a, b| a.rank.cmp(&b.rank));

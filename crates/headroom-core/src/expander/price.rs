@@ -75,6 +75,9 @@ impl Formula {
         let unneeded_gpu = candidate.wastes_gpu(&settings.unit_prices);
         let suppressed = if unneeded_gpu {
             settings.unneeded_gpu_factor.into()
+        } else if candidate.at_best {
+            // The more nodes, the less is left of the unfitness.
+            1.0
         } else {
             suppress(unfitness, candidate.nodes, settings.suppress_over)
         };

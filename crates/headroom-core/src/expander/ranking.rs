@@ -45,6 +45,10 @@ pub struct Ranked {
     pub shared_with: Vec<Arc<str>>,
     /// How many nodes it adds.
     pub nodes: u32,
+    /// Nothing was packed, since the option cannot be the best: it needs at least so many nodes, and each score is at
+    /// best what is said here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_best: bool,
     /// Every term of the price score, when price is in the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Terms>,
@@ -74,7 +78,7 @@ impl fmt::Display for Score {
 impl fmt::Display for Ranked {
     /// `web +2: price 2.4168 = ...; waste 0.25`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} +{}", self.rank.group, self.nodes)?;
+        write!(f, "{} +{}{}", self.rank.group, self.nodes, if self.at_best { " at best" } else { "" })?;
         for (at, score) in self.rank.scores.iter().enumerate() {
             f.write_str(if at == 0 { ": " } else { "; " })?;
             match (score, &self.price) {

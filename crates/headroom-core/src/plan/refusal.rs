@@ -398,9 +398,15 @@ impl Why {
                 format!("add a group whose nodes offer {needs} {resource} beside their DaemonSets")
             }
             Why::FitsNoGroup { misfit, .. } => return misfit.hint(),
-            Why::GroupCannotGrow { group, bound: Some(Bound::GroupMax { .. }) } => {
-                format!("raise size.max of {group}")
-            }
+            Why::GroupCannotGrow { group, bound: Some(bound) } => match bound {
+                Bound::GroupMax { .. } => format!("raise size.max of {group}"),
+                Bound::Nodes { .. } => "raise limits.nodes".to_owned(),
+                Bound::NodesPerScaleUp { .. } => "the next round adds more".to_owned(),
+                Bound::Resource { resource, .. } if matches!(&**resource, "cpu" | "memory") => {
+                    format!("raise limits.{resource}")
+                }
+                Bound::Resource { resource, .. } => format!("raise {resource} of limits.extended"),
+            },
             Why::NoLimits => "set size: { min: .., max: .. } for the group".to_owned(),
             Why::MinAboveMax { .. } => "set size so that min is at most max".to_owned(),
             Why::SeveralGroups { .. } => "give the groups labels that no node or pod carries together".to_owned(),

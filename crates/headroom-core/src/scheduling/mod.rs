@@ -25,7 +25,8 @@ mod volumes;
 pub use host::{HOSTNAME, Host};
 pub use misfit::Misfit;
 pub use placement::{
-    Filled, Mark, NewNode, NewNodes, NodeId, Offer, Placement, Setup, Standing, Supply, TemplateId, Unplaced,
+    AtBest, Filled, Mark, NewNode, NewNodes, NodeId, Offer, Outlook, Placement, Setup, Standing, Supply, TemplateId,
+    Unplaced,
 };
 
 use volumes::Volumes;

@@ -76,6 +76,22 @@ proptest! {
         prop_assert_eq!(ranking.first().map(|first| &first.rank.group), winner);
     }
 
+    /// An option for which nothing was packed is taken to be no worse than it turns out to be with more nodes.
+    #[test]
+    fn at_best_is_never_too_dark(options in options(), chain in chains(), more: u32, cluster_nodes: u32) {
+        let formula = Formula::default();
+        let context = Context { formula: &formula, cluster_nodes, seed: 7 };
+        let possible = |option: &Candidate| option.nodes > 0 && option.requested.cpu >= 0 && option.requested.memory >= 0;
+        for option in options.into_iter().filter(possible) {
+            let rank = |option: Candidate| rank(&[option], &chain, &context).remove(0).rank;
+            let at_best = rank(Candidate { at_best: true, ..option.clone() });
+            let packed = rank(Candidate { nodes: option.nodes.saturating_add(more), ..option });
+            for (at_best, packed) in at_best.scores.iter().zip(&packed.scores) {
+                prop_assert!(at_best <= packed, "{at_best:?} > {packed:?}");
+            }
+        }
+    }
+
     #[test]
     fn suppression_stays_between_one_and_unfitness(unfitness in 1.0_f64..1e6, nodes: u32, over: u32) {
         let suppressed = price::suppress(unfitness, nodes, over);

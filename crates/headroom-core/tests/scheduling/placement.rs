@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use headroom_core::estimator::{Order, estimate};
+use headroom_core::quantity::Totals;
 use headroom_core::scheduling::{NewNode, NodeId, Offer, Placement, Setup, Supply, TemplateId};
 use headroom_core::snapshot::{
     AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Phase, Pod, SharedSpec, Snapshot, Taint, Template,
@@ -223,6 +224,41 @@ proptest! {
         prop_assert_eq!(report(&built(straight)), report(&built(detour)));
     }
 
+    /// An outlook knows which pods a new machine takes, and no packing of them needs fewer machines than it says.
+    #[test]
+    fn an_outlook_is_right_and_never_too_dark(
+        Case { world, specs } in random::case(),
+        templates in vec(random::template(), 1..4),
+        counts in vec(0u32..40, 8),
+    ) {
+        let snapshot = snapshot(&world, &specs);
+        let new = new_nodes(&templates);
+        let mut placement = Placement::new(&snapshot, &Setup { templates: &new, ..Setup::default() });
+        let pods: Vec<(ClassId, u32)> = classes(&snapshot, &specs).into_iter().zip(counts).collect();
+        let left = placement.fill(&pods, &mut Supply::none()).unplaced;
+        let left: Vec<(ClassId, u32)> = left.iter().map(|left| (left.class, left.count)).collect();
+        let outlook = placement.outlook(&left);
+        for template in (0..templates.len() as u32).map(TemplateId) {
+            let fitting = left.iter().filter(|(class, _)| placement.fits_new(*class, template).is_ok());
+            let fitting: Vec<(ClassId, u32)> = fitting.copied().collect();
+            let at_best = outlook.at_best(&[template]);
+            prop_assert_eq!(&at_best.requested, &requested(&placement, &fitting));
+            prop_assert_eq!(at_best.nodes == 0, fitting.is_empty());
+            prop_assert_eq!(outlook.hosts(template).is_empty(), fitting.is_empty());
+        }
+        let all: Vec<TemplateId> = (0..templates.len() as u32).map(TemplateId).collect();
+        let at_best = outlook.at_best(&all);
+        let found = estimate(&mut placement, &offers(&templates, u32::MAX), &left, None);
+        let on_new: Vec<(ClassId, u32)> = placement
+            .new_nodes()
+            .iter()
+            .flat_map(|new| new.pods.iter().map(|(class, each)| (*class, each * new.count)))
+            .collect();
+        if requested(&placement, &on_new) == at_best.requested {
+            prop_assert!(found.node_count() >= at_best.nodes, "{} < {}", found.node_count(), at_best.nodes);
+        }
+    }
+
     /// Where a fill puts pods, kube-scheduler can put them too, in some order; and what a fill leaves out fits nowhere.
     #[test]
     fn a_fill_is_possible_and_leaves_nothing_out(
@@ -319,6 +355,12 @@ proptest! {
             }
         }
     }
+}
+
+fn requested(placement: &Placement, pods: &[(ClassId, u32)]) -> Totals {
+    let mut sum = Totals::default();
+    pods.iter().for_each(|(class, count)| sum.add_times(&placement.spec(*class).requests, (*count).into()));
+    sum
 }
 
 fn new_nodes(templates: &[(Template, Vec<SharedSpec>)]) -> Vec<NewNode<'_>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use headroom_core::policy::{CountPods, Group, Selection, Size, Strategy, Utilization};
+use headroom_core::policy::{Group, Pending, Selection, Size, Strategy};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::{Builder, Change, Labels, Node};
 
@@ -52,7 +52,7 @@ impl fmt::Display for Apart {
     }
 }
 
-/// One group for each pool of equal nodes, sized by what it has today and with the default thresholds.
+/// One group for each pool of equal nodes, which grows for waiting pods and is limited by what it has today.
 ///
 /// Nodes that are not to be scaled are taken out of the snapshot, so that no group can match them.
 pub fn discover(builder: &mut Builder) -> Pools {
@@ -111,13 +111,12 @@ impl Pool {
     }
 }
 
-/// The settings that hold without a configuration. Pods count where they run, because without one nothing says which
-/// pods are meant for which group.
+/// The settings that hold without a configuration. What waits is in the dump, while nothing there says which thresholds a
+/// group should have or which pods are meant for it.
 fn group(name: &str, select: Selection, nodes: usize) -> Group {
     let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
-    let settings = Utilization { count_pods: CountPods::Placed, ..Utilization::default() };
     let size = Size { min: Some(1), max: Some(nodes.saturating_mul(2).max(10)) };
-    Group { size, strategy: Strategy::Utilization(settings), ..Group::new(name, select) }
+    Group { size, strategy: Strategy::Pending(Pending::default()), ..Group::new(name, select) }
 }
 
 fn not_scaled(node: &Node) -> Option<Apart> {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use headroom_core::decide;
 use headroom_core::memory::Memory;
 use headroom_core::plan::Plan;
 use headroom_core::policy::Policy;
 use headroom_core::snapshot::Snapshot;
+use headroom_core::strategy::pending::Inquiry;
+use headroom_core::{decide, inquire};
 use jiff::Timestamp;
 
 use super::Dump;
@@ -20,6 +21,8 @@ pub struct Round {
     pub dump: Dump,
     /// What is wanted.
     pub policy: Policy,
+    /// What was remembered before it.
+    pub before: Memory,
     /// What follows.
     pub plan: Plan,
     /// What is remembered after it.
@@ -64,8 +67,15 @@ impl Round {
             (None, Some(newest)) => (newest, Now::Newest),
             (None, None) => (Timestamp::UNIX_EPOCH, Now::Unknown),
         };
-        let (plan, memory) = decide(dump.builder.snapshot(), &policy, &Memory::settled(), now);
-        Round { dump, policy, plan, memory, assumed: Assumed { now: source, made_up } }
+        let before = Memory::settled();
+        let (plan, memory) = decide(dump.builder.snapshot(), &policy, &before, now);
+        Round { dump, policy, before, plan, memory, assumed: Assumed { now: source, made_up } }
+    }
+
+    /// The round once more, to be asked about single pods and groups. None when no group has the strategy `pending`, or
+    /// when too little is known to judge these.
+    pub fn inquire(&self) -> Option<Inquiry<'_>> {
+        inquire(self.snapshot(), &self.policy, &self.before, self.plan.at)
     }
 
     /// The cluster as it was.

@@ -1,10 +1,11 @@
 //! What a plan rests on, said in sentences.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use headroom_core::expander::Chain;
 use headroom_core::membership::groups_of_node;
-use headroom_core::policy::Utilization;
+use headroom_core::plan::ScaleUp;
 
 use super::words::{count, names};
 use crate::dump::{Apart, Now, Round};
@@ -12,8 +13,9 @@ use crate::dump::{Apart, Now, Round};
 /// What was taken for granted. A sentence may end in `; hint: what to do`.
 pub(super) fn assumed(round: &Round) -> Vec<String> {
     let mut lines = vec![time(round)];
-    lines.push("timers of rounds before this one (cool-downs, steps) have run out".to_owned());
+    lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
     lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
+    lines.extend(prices(round));
     let skipped = round.dump.skipped;
     if skipped > 0 {
         let what = if skipped == 1 { "node or pod" } else { "nodes or pods" };
@@ -45,21 +47,33 @@ fn time(round: &Round) -> String {
     }
 }
 
+/// What a choice between groups rests on where prices are missing.
+fn prices(round: &Round) -> Option<String> {
+    let choices = || round.plan.report.scale_ups.iter().filter(|scale_up| scale_up.options.len() > 1);
+    let options = || choices().flat_map(|scale_up: &ScaleUp| &scale_up.options);
+    if round.policy.pending.expander == Chain::default() && options().any(|option| option.price.is_none()) {
+        let text = "no price is known, so of several groups the one that leaves least unused grows";
+        return Some(format!("{text}; hint: set price for the groups"));
+    }
+    let estimated = options().filter(|option| option.price.is_some_and(|terms| terms.node_price.is_estimated()));
+    let estimated: BTreeSet<&str> = estimated.map(|option| &*option.rank.group).collect();
+    let estimated: Vec<&str> = estimated.into_iter().collect();
+    let what = match estimated.as_slice() {
+        [] => return None,
+        [only] => format!("the price of {only} is estimated"),
+        several => format!("the prices of {} are estimated", names(several)),
+    };
+    Some(format!("{what}; hint: set price for what has none"))
+}
+
 fn made_up_groups(round: &Round) -> [String; 3] {
-    let Utilization { scale_up_above, remove_slowly_below, slow_rate, remove_fast_below, fast_rate, .. } =
-        Utilization::default();
     [
         format!(
             "no configuration: {}, one for each pool of equal nodes; hint: write a headroom.yaml and give it with -c",
             count(round.policy.groups.len(), "group"),
         ),
-        "each may have 1 node to twice as many as today, or to 10 if that is more, and counts the pods on its nodes"
-            .to_owned(),
-        format!(
-            "each grows above {scale_up_above}%, and loses {} a step below {remove_slowly_below}% and {fast_rate} \
-             below {remove_fast_below}%",
-            count(slow_rate, "node"),
-        ),
+        "each may have 1 node to twice as many as today, or to 10 if that is more".to_owned(),
+        "each grows for pods that wait and fit on no node (strategy pending), and no node is removed".to_owned(),
     ]
 }
 

@@ -4,8 +4,12 @@ use std::fmt::Write;
 use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
-use headroom_core::plan::{Action, Planned, Refusal, Subject, Warning, Why};
+use headroom_core::expander::Ranked;
+use headroom_core::plan::{Action, Planned, Refusal, ScaleUp, Subject, Warning, Why};
 use headroom_sim::Round;
+
+/// So many options of one enlargement are told, the best first.
+const OPTIONS: usize = 4;
 
 /// Tells of rounds one after the other.
 #[derive(Debug, Default)]
@@ -23,8 +27,8 @@ enum Said {
 }
 
 impl Diary {
-    /// A line for each action of a round, for each that the cluster or cloud refused, and for each warning and refusal
-    /// that the round before did not have. What only waits for its time is left out.
+    /// A line for each action of a round, for each that the cluster or cloud refused, for each option of enlargements that
+    /// had several, and for each warning and refusal that the round before did not have. What only waits for its time is left out.
     pub fn entries(&mut self, round: &Round) -> String {
         let mut text = String::new();
         let time = round.at.strftime("%F %T");
@@ -49,6 +53,15 @@ impl Diary {
                 line(format_args!("{group}: refused: {why}"));
             }
         }
+        let rivals = round.plan.report.scale_ups.iter().filter(|scale_up| has_rivals(scale_up));
+        for ScaleUp { options, .. } in rivals {
+            for option in options.iter().take(OPTIONS) {
+                line(format_args!("option: {}", shared(option)));
+            }
+            if let Some(more @ 1..) = options.len().checked_sub(OPTIONS) {
+                line(format_args!("option: and {more} more"));
+            }
+        }
         for refusal in round.plan.report.refusals.iter().filter(|refusal| !waits(&refusal.why)) {
             let Refusal { subject, why } = refusal;
             if is_news(Said::Refused(subject.clone(), discriminant(why))) {
@@ -62,6 +75,18 @@ impl Diary {
         }
         self.said = said;
         text
+    }
+}
+
+/// Whether it says more than the action does: another group could have grown, or some share the new nodes.
+fn has_rivals(scale_up: &ScaleUp) -> bool {
+    scale_up.options.len() > 1 || scale_up.options.iter().any(|option| !option.shared_with.is_empty())
+}
+
+fn shared(option: &Ranked) -> String {
+    match option.shared_with.as_slice() {
+        [] => option.to_string(),
+        groups => format!("{option}; shared out with {}", groups.join(", ")),
     }
 }
 

@@ -1,8 +1,11 @@
 //! A plan for programs. docs/output.md describes it; a field that is there stays and keeps its meaning.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use headroom_core::plan::{Action, GroupReport, Reason, Subject, Warning, Why};
+use headroom_core::expander::price::Terms;
+use headroom_core::expander::{Ranked, Score};
+use headroom_core::plan::{Action, EqualPods, GroupReport, Reason, ScaleUp, Subject, Waiting, Warning, Why};
 use headroom_core::snapshot::{Coverage, Kind};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -23,6 +26,9 @@ pub struct Output<'r> {
     read: Read<'r>,
     assumed: Vec<String>,
     groups: &'r [GroupReport],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Waiting>,
+    scale_ups: Vec<ScaleUpOut<'r>>,
     actions: Vec<ActionOut<'r>>,
     refusals: Vec<RefusalOut<'r>>,
     warnings: Vec<WarningOut<'r>>,
@@ -48,6 +54,32 @@ struct ReadWarning<'r> {
     column: usize,
     object: &'r str,
     problem: &'r str,
+}
+
+#[derive(Debug, Serialize)]
+struct ScaleUpOut<'r> {
+    pods: &'r [EqualPods],
+    nodes: Vec<NewNodes<'r>>,
+    options: Vec<OptionOut<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct NewNodes<'r> {
+    group: &'r str,
+    count: u32,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OptionOut<'r> {
+    group: &'r str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    shared_with: &'r [Arc<str>],
+    nodes: u32,
+    scores: &'r [Score],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<&'r Terms>,
+    text: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,10 +135,35 @@ impl<'r> Output<'r> {
             read: Read::of(round),
             assumed: assumed(round),
             groups: &plan.report.groups,
+            waiting: plan.report.waiting,
+            scale_ups: plan.report.scale_ups.iter().map(ScaleUpOut::of).collect(),
             actions: actions.collect(),
             refusals: refusals.collect(),
             warnings: warnings.collect(),
             wake_at: plan.wake_at,
+        }
+    }
+}
+
+impl<'r> ScaleUpOut<'r> {
+    fn of(scale_up: &'r ScaleUp) -> Self {
+        ScaleUpOut {
+            pods: &scale_up.pods,
+            nodes: scale_up.nodes.iter().map(|(group, count)| NewNodes { group, count: *count }).collect(),
+            options: scale_up.options.iter().map(OptionOut::of).collect(),
+        }
+    }
+}
+
+impl<'r> OptionOut<'r> {
+    fn of(option: &'r Ranked) -> Self {
+        OptionOut {
+            group: &option.rank.group,
+            shared_with: &option.shared_with,
+            nodes: option.nodes,
+            scores: &option.rank.scores,
+            terms: option.price.as_ref(),
+            text: option.to_string(),
         }
     }
 }

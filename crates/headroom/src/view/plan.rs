@@ -4,6 +4,7 @@ use headroom_core::plan::{Action, GroupReport, Planned, Refusal, Resource};
 
 use super::assumed::assumed;
 use super::columns::{columns, row};
+use super::scale_ups::{scale_ups, waiting};
 use super::words::count;
 use super::{TITLE, caveats, section, with_hint};
 use crate::dump::{Apart, Round};
@@ -24,6 +25,8 @@ pub fn plan(round: &Round, wide: bool) -> String {
         .enumerate()
         .map(|(at, planned)| format!("{}. {}", at + 1, action(round, planned)))
         .collect();
+    text.push_str(&section("Waiting pods", &waiting(report)));
+    text.push_str(&section("Scale-ups", &scale_ups(report, wide)));
     if actions.is_empty() {
         text.push_str("Nothing to do.\n\n");
     }

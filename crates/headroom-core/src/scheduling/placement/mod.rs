@@ -12,6 +12,7 @@ mod fill;
 mod journal;
 mod level;
 mod node;
+mod outlook;
 mod read;
 mod rooms;
 mod rules;
@@ -30,6 +31,7 @@ use rustc_hash::FxHashMap;
 pub use build::{NewNode, Setup, Standing};
 pub use fill::{Filled, Unplaced};
 pub use journal::Mark;
+pub use outlook::{AtBest, Outlook};
 pub use supply::{Offer, Supply};
 
 pub(super) use class::{Class, Rules, SpreadRule};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Aside, Open, Outcome, Placed, TemplateSource, cut_rooms, placement, present};
+use jiff::Timestamp;
+
+use super::{Aside, Open, Outcome, Placed, TemplateSource, cut_rooms, placement};
 use crate::limits::Bound;
-use crate::machines::Machines;
 use crate::policy::Policy;
 use crate::quantity::Resources;
 use crate::round::Round;
@@ -66,7 +67,7 @@ pub struct Fit {
 }
 
 /// What is known of one group.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GroupAnswer<'i> {
     /// What a new machine will be like.
     pub template: &'i Template,
@@ -76,8 +77,8 @@ pub struct GroupAnswer<'i> {
     pub daemon_sets: &'i [SharedSpec],
     /// What they leave of it.
     pub free: &'i Resources,
-    /// What is on its way.
-    pub machines: &'i Machines,
+    /// Nodes that have registered and are not usable yet, with the time until which they count as on their way.
+    pub booting: Vec<(Arc<str>, Timestamp)>,
     /// How many nodes more the group may get after this round.
     pub room: u32,
     /// The limit that allows no more than that; None when something else holds the group.
@@ -87,8 +88,7 @@ pub struct GroupAnswer<'i> {
 impl<'a> Inquiry<'a> {
     pub(crate) fn new(round: &Round<'a>, mut outcome: Outcome<'a>) -> Self {
         let placed = outcome.placed.take().unwrap_or_else(|| {
-            let present = present(round, &outcome.open);
-            cut_rooms(&mut outcome.open, round, &present);
+            cut_rooms(&mut outcome.open, round, &outcome.present);
             let placement = placement(round, &outcome.open);
             let mark = placement.mark();
             Placed { placement, start: mark, bought: mark }
@@ -122,12 +122,16 @@ impl<'a> Inquiry<'a> {
     /// What is known of the group called `name`, when it is judged.
     pub fn group(&self, name: &str) -> Option<GroupAnswer<'_>> {
         let open = self.outcome.open.iter().find(|open| *open.group.name == *name)?;
+        let created = |name: &Arc<str>| self.snapshot.node(name)?.node.created;
+        let booting = open.machines.booting.iter();
+        let booting =
+            booting.filter_map(|name| Some((Arc::clone(name), open.group.deadline(created(name)?)))).collect();
         Some(GroupAnswer {
             template: &open.machine.template,
             source: &open.machine.source,
             daemon_sets: &open.machine.daemon_sets,
             free: &open.free,
-            machines: &open.machines,
+            booting,
             room: open.room,
             bound: open.bound.as_ref(),
         })

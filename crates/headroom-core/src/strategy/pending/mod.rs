@@ -142,6 +142,8 @@ impl<'c> Candidates<'c> {
 pub(crate) struct Outcome<'a> {
     open: Vec<Open<'a>>,
     counted: Counted<'a>,
+    /// What counts against the limits of the cluster after it.
+    present: Present,
     placed: Option<Placed>,
 }
 
@@ -216,17 +218,22 @@ pub(crate) fn pass<'a>(
             memory.request = Some(Request { first, last: round.now });
         }
     }
-    pods_known.then_some(Outcome { open, counted, placed })
+    pods_known.then_some(Outcome { open, counted, present, placed })
 }
 
-/// Whether enough is known of a kind to grow groups by; nodes that may be missing could have room for every pod.
+/// Whether enough is known of a kind to grow groups by; otherwise that is refused.
 fn is_known(round: &mut Round<'_>, kind: Kind) -> bool {
     let coverage = round.snapshot.coverage(kind);
-    let known = coverage == Coverage::Complete || (coverage == Coverage::Partial && kind == Kind::Pods);
+    let known = suffices(kind, coverage);
     if !known {
         round.refuse(Subject::Cluster, Why::CannotJudge { kind, coverage });
     }
     known
+}
+
+/// Nodes that may be missing could have room for every pod, while pods that may be missing only ask for more.
+fn suffices(kind: Kind, coverage: Coverage) -> bool {
+    coverage == Coverage::Complete || (coverage == Coverage::Partial && kind == Kind::Pods)
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
@@ -245,6 +252,7 @@ fn look<'p>(
     let size = cloud.map_or(present, |cloud| cloud.target);
     let cordoned = nodes.iter().filter(|view| view.node.unschedulable).count() as u32;
     let booting = machines.booting.len() as u32;
+    let known = [Kind::Nodes, Kind::Pods].into_iter().all(|kind| suffices(kind, round.snapshot.coverage(kind)));
     let mut report = GroupReport {
         name: Arc::clone(&group.name),
         strategy: "pending",
@@ -259,7 +267,7 @@ fn look<'p>(
         size,
         planned: size,
         pods: nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
-        usage: usage(nodes),
+        usage: if known { usage(nodes) } else { Vec::new() },
         ..GroupReport::default()
     };
     let limits = match guard::Limits::of(group, cloud) {
@@ -285,6 +293,7 @@ fn look<'p>(
     let mut free = machine.template.allocatable.clone();
     machine.daemon_sets.iter().for_each(|spec| free = free.saturating_sub(&spec.requests));
     let mut room = if written_off.is_some() { 0 } else { limits.max.saturating_sub(size) };
+    let bound = (limits.max <= size).then_some(Bound::GroupMax { max: limits.max, size });
     if let Some(backoff) = backoffs.active(&key, round.now) {
         round.wake.at(backoff.until());
         round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
@@ -306,7 +315,7 @@ fn look<'p>(
         min,
         max,
         room,
-        bound: None,
+        bound,
         labels,
     };
     (report, Some(open))

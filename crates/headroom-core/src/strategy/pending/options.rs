@@ -1,5 +1,6 @@
 //! The options for a set of waiting pods: enlarge this group, or that one, and by how much.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Candidates;
@@ -9,11 +10,15 @@ use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
 use crate::pricing::Offering;
 use crate::quantity::Totals;
-use crate::scheduling::{Offer, Placement, TemplateId};
+use crate::scheduling::{AtBest, Offer, Outlook, Placement, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Groups that can share new nodes, by their positions among the candidates, the smallest first.
 type Family = Vec<usize>;
+
+/// With more options times classes than this, options that cannot be the best are not packed. Packing a class takes about
+/// a microsecond.
+const CHEAP: usize = 20_000;
 
 /// An option that was chosen.
 pub(super) struct Choice {
@@ -27,6 +32,9 @@ pub(super) struct Choice {
 
 /// Finds the best option for these pods and leaves the placement with the pods where they go. None when no option places
 /// any of them.
+///
+/// Where there are many options and many classes, the option that looks best is packed until the one that looks best has
+/// been packed. The others could not beat it even if no machine of theirs had a gap.
 pub(super) fn choose(
     placement: &mut Placement,
     candidates: &Candidates<'_>,
@@ -34,63 +42,77 @@ pub(super) fn choose(
     policy: &PendingPolicy,
     context: &Context<'_>,
 ) -> Option<Choice> {
-    let mut families: Vec<(Family, Candidate)> = Vec::new();
-    for family in families_of(placement, candidates, pods, policy) {
-        let mark = placement.mark();
-        let estimate = estimate(placement, &offers(candidates, &family), pods, Some(candidates.family_room(&family)));
-        placement.rollback(mark);
-        if let Some(candidate) = candidate(placement, candidates, &family, &estimate, policy) {
-            families.push((family, candidate));
+    let outlook = placement.outlook(pods);
+    let families = families_of(&outlook, candidates, policy);
+    let at_best = families.iter().map(|family| at_best(&outlook, candidates, family, policy));
+    let mut options: Vec<Candidate> = at_best.collect::<Option<_>>()?;
+    let few = families.len().saturating_mul(pods.len()) <= CHEAP;
+    let mut to_pack: Vec<usize> = if few { (0..families.len()).collect() } else { Vec::new() };
+    let mark = placement.mark();
+    let mut held: Option<(usize, Estimate)> = None;
+    loop {
+        for at in to_pack.drain(..) {
+            let (family, option) = (families.get(at)?, options.get_mut(at)?);
+            placement.rollback(mark);
+            let limit = Some(candidates.family_room(family));
+            let estimate = estimate(placement, &offers(candidates, family), pods, limit);
+            (option.nodes, option.requested) = packed(placement, candidates, family, &estimate);
+            option.at_best = false;
+            held = Some((at, estimate));
+        }
+        let ranking = rank(&options, &policy.expander, context);
+        let Some(Ranked { at, at_best, .. }) = ranking.first() else {
+            placement.rollback(mark);
+            return None;
+        };
+        let (at, at_best) = (*at, *at_best);
+        match held.take() {
+            Some((held, estimate)) if held == at && !at_best => {
+                let nodes = shared_out(placement, candidates, families.get(at)?, &estimate);
+                return Some(Choice { nodes, estimate, ranking });
+            }
+            _ => to_pack.push(at),
         }
     }
-    let options: Vec<Candidate> = families.iter().map(|(_, candidate)| candidate.clone()).collect();
-    let ranking = rank(&options, &policy.expander, context);
-    let (family, _) = families.get(ranking.first()?.at)?;
-    let estimate = estimate(placement, &offers(candidates, family), pods, Some(candidates.family_room(family)));
-    let nodes = shared_out(placement, candidates, family, &estimate);
-    Some(Choice { nodes, estimate, ranking })
 }
 
 /// The families that can take any of the pods, each once.
-fn families_of(
-    placement: &mut Placement,
-    candidates: &Candidates<'_>,
-    pods: &[(ClassId, u32)],
-    policy: &PendingPolicy,
-) -> Vec<Family> {
-    let mut hosts: Vec<Vec<u32>> = Vec::with_capacity(candidates.len());
+fn families_of(outlook: &Outlook, candidates: &Candidates<'_>, policy: &PendingPolicy) -> Vec<Family> {
+    let similarity = policy.balance.as_ref();
+    // Only groups that are akin are compared with each other.
+    let mut kin: BTreeMap<Option<i64>, (Vec<usize>, Vec<Member<'_>>)> = BTreeMap::new();
     for at in 0..candidates.len() {
-        let template = TemplateId(candidates.template(at));
-        let classes = (0..).zip(pods).filter(|(_, (class, _))| placement.fits_new(*class, template).is_ok());
-        hosts.push(classes.map(|(index, _)| index).collect());
+        let hosts = outlook.hosts(TemplateId(candidates.template(at)));
+        let (Some(name), Some(shape)) = (candidates.name(at), candidates.shape(at)) else { continue };
+        if candidates.room(at) > 0 && !hosts.is_empty() {
+            let (positions, members) = kin.entry(similarity.and_then(|alike| alike.kinship(&shape))).or_default();
+            positions.push(at);
+            members.push(Member { group: Arc::clone(name), shape, hosts });
+        }
     }
-    let open: Vec<usize> = (0..candidates.len())
-        .filter(|at| candidates.room(*at) > 0 && hosts.get(*at).is_some_and(|hosts| !hosts.is_empty()))
-        .collect();
-    let members: Vec<(usize, Member<'_>)> = open
-        .iter()
-        .filter_map(|at| {
-            let (shape, hosts) = (candidates.shape(*at)?, hosts.get(*at)?);
-            Some((*at, Member { group: Arc::clone(candidates.name(*at)?), shape, hosts }))
-        })
-        .collect();
-    let only: Vec<Member<'_>> = members.iter().map(|(_, member)| member.clone()).collect();
     let mut families: Vec<Family> = Vec::new();
-    for (position, (at, member)) in members.iter().enumerate() {
-        if families.iter().any(|family| family.contains(at)) {
-            continue;
+    for (positions, members) in kin.values() {
+        let mut taken = vec![false; members.len()];
+        for (number, (at, member)) in positions.iter().zip(members).enumerate() {
+            if taken.get(number) == Some(&true) {
+                continue;
+            }
+            let mut family = vec![*at];
+            if candidates.may_share(*at) {
+                let verdicts = partners(member, members, similarity).into_iter().map(|(_, verdict)| verdict.is_ok());
+                for ((other, alike), taken) in positions.iter().zip(verdicts).zip(&mut taken).skip(number + 1) {
+                    if alike && candidates.may_share(*other) {
+                        family.push(*other);
+                        *taken = true;
+                    }
+                }
+            }
+            family.sort_by_key(|at| (candidates.size(*at), *at));
+            families.push(family);
         }
-        let mut family = vec![*at];
-        if candidates.may_share(*at) {
-            let verdicts = partners(member, &only, policy.balance.as_ref());
-            let alike =
-                verdicts.iter().enumerate().filter(|(other, (_, verdict))| *other > position && verdict.is_ok());
-            let alike = alike.filter_map(|(other, _)| members.get(other)).map(|(at, _)| *at);
-            family.extend(alike.filter(|at| candidates.may_share(*at)));
-        }
-        family.sort_by_key(|at| (candidates.size(*at), *at));
-        families.push(family);
     }
+    // In the order of the groups, as if all had been compared with all.
+    families.sort_by_key(|family| family.iter().min().copied());
     families
 }
 
@@ -100,35 +122,39 @@ fn offers(candidates: &Candidates<'_>, family: &[usize]) -> Vec<Offer> {
     family.iter().map(offer).collect()
 }
 
-/// The option as the expanders see it; None when it buys nothing.
-fn candidate(
-    placement: &Placement,
+/// The option as the expanders see it while nothing is packed.
+fn at_best(
+    outlook: &Outlook,
     candidates: &Candidates<'_>,
     family: &[usize],
-    estimate: &Estimate,
     policy: &PendingPolicy,
 ) -> Option<Candidate> {
     let first = *family.first()?;
-    let needed = estimate.node_count();
-    if needed == 0 || estimate.placed_count() == 0 {
-        return None;
-    }
-    let template = candidates.new_node(first)?;
-    let group = candidates.group(first)?;
-    let mut requested = Totals::default();
-    for (class, count) in &estimate.placed {
-        requested.add_times(&placement.spec(*class).requests, i128::from(*count));
-    }
+    let (template, group) = (candidates.new_node(first)?, candidates.group(first)?);
+    let templates: Vec<TemplateId> = family.iter().map(|at| TemplateId(candidates.template(*at))).collect();
+    let AtBest { nodes, requested } = outlook.at_best(&templates);
     let capacity = if template.capacity.cpu > 0 { &template.capacity } else { &template.allocatable };
     Some(Candidate {
         group: Arc::clone(&group.name),
         shared_with: family.iter().skip(1).filter_map(|at| candidates.name(*at)).cloned().collect(),
-        nodes: candidates.whole(first, needed),
+        nodes: candidates.whole(first, nodes.min(candidates.family_room(family))),
         capacity: capacity.clone(),
         price: policy.prices.quote(group.price, &Offering::of(&template.labels), None),
         requested,
         priority: group.priority,
+        at_best: true,
     })
+}
+
+/// The nodes of an option that was packed and what its pods request; no nodes when none of them helps.
+fn packed(placement: &Placement, candidates: &Candidates<'_>, family: &[usize], estimate: &Estimate) -> (u32, Totals) {
+    let needed = if estimate.placed_count() > 0 { estimate.node_count() } else { 0 };
+    let nodes = if needed > 0 { family.first().map_or(0, |first| candidates.whole(*first, needed)) } else { 0 };
+    let mut requested = Totals::default();
+    for (class, count) in &estimate.placed {
+        requested.add_times(&placement.spec(*class).requests, i128::from(*count));
+    }
+    (nodes, requested)
 }
 
 /// The nodes of each group of the family. Where constraints have not spread them already, they are shared out so that

@@ -45,7 +45,7 @@ fn counted<'r>(round: &'r Round, group: &Group) -> BTreeMap<&'r PodSpec, Pods> {
     let asking = membership.classes.get(at).map_or(&[][..], Vec::as_slice);
     let asking_others_too = membership.disputed_classes.iter().filter(|(_, groups)| groups.contains(&at));
     let asking_others_too: Vec<ClassView<'r>> = asking_others_too.map(|(class, _)| *class).collect();
-    let placed = counts(group) == CountPods::Placed;
+    let placed = counts(group) == Some(CountPods::Placed);
     for class in asking {
         let pods = counted.entry(class.spec).or_default();
         pods.waiting += class.pending();

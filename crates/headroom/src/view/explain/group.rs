@@ -7,7 +7,7 @@ use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::NodeView;
 
 use super::demand::demand;
-use super::{NotFound, actions_in, sorted_nodes};
+use super::{NotFound, actions_in, is_judged, pending, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::{refusal, size};
@@ -25,19 +25,30 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
         };
         return Err(NotFound { problem: format!("there is no group {name}"), hint });
     };
-    let Strategy::Utilization(settings) = &group.strategy else {
-        let hint = "write its refusals with headroom plan".to_owned();
-        return Err(NotFound { problem: format!("{name} is no utilisation group"), hint });
-    };
-    let mut found = found(report);
-    found.extend(actions_in(round, name));
-    let mut text = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));
-    text += &section("Rules", &rules(round, group, report, settings));
-    text += &section("Nodes", &nodes(round, group));
-    text += &section("Demand", &demand(round, group));
-    text += &section("This round", &found);
-    text += &section("Held back", &held_back(round, group));
-    text += &section("Timers after it", &timers(round, group, settings));
+    let title = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));
+    let mut text = title + &section("Rules", &rules(round, group, report));
+    match &group.strategy {
+        Strategy::Utilization(settings) => {
+            text += &section("Nodes", &nodes(round, group));
+            text += &section("Demand", &demand(round, group));
+            text += &section("This round", &found(round, group, report));
+            text += &section("Held back", &held_back(round, group));
+            text += &section("Timers after it", &timers(round, group, settings));
+        }
+        Strategy::Pending(_) => {
+            let mut inquiry = round.inquire();
+            if let Some(answer) = inquiry.as_ref().and_then(|inquiry| inquiry.group(name)) {
+                text += &section("Room", &[pending::room(&answer)]);
+                text += &section("A new node", &pending::new_node(&answer));
+                text += &section("On its way", &pending::on_its_way(&answer));
+            }
+            text += &section("Nodes", &nodes(round, group));
+            let options = inquiry.as_mut().map(|inquiry| pending::options(round, inquiry, name));
+            text += &section("Scale-ups", &options.unwrap_or_default());
+            text += &section("This round", &found(round, group, report));
+            text += &section("Held back", &held_back(round, group));
+        }
+    }
     text.truncate(text.trim_end().len());
     Ok(text + "\n")
 }
@@ -54,7 +65,10 @@ fn held_back(round: &Round, group: &Group) -> Vec<String> {
         (Subject::Cluster, _) => true,
         (Subject::Group(group), _) => group == name,
         (Subject::Node(node), _) => is_own(node),
-        (Subject::Pods { .. }, Why::LargerThanNode { group, .. }) => group == name,
+        (
+            Subject::Pods { .. },
+            Why::LargerThanNode { group, .. } | Why::GroupCannotGrow { group, .. } | Why::FitsNoGroup { group, .. },
+        ) => group == name,
         (Subject::Pods { .. }, Why::SeveralGroups { groups }) => groups.contains(name),
         (Subject::Pods { .. }, _) => false,
     };
@@ -73,18 +87,32 @@ pub(super) fn selection(select: &Selection) -> String {
     format!("nodes with {}", parts.join(" and "))
 }
 
-fn rules(round: &Round, group: &Group, report: &GroupReport, settings: &Utilization) -> Vec<String> {
-    let Utilization { scale_up_above, remove_slowly_below, slow_rate, remove_fast_below, fast_rate, .. } = settings;
+fn rules(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
     let from = if round.assumed.made_up.is_some() { "made up" } else { "configured" };
     let mut rules = vec![selection(&group.select)];
-    rules.push(match settings.count_pods {
-        CountPods::Selecting => "counts pods that ask for its label, wherever they run".to_owned(),
-        CountPods::Unconstrained => "counts pods that ask for nothing of their node, wherever they run".to_owned(),
-        CountPods::Placed => "counts pods that run on its nodes, and waiting pods that ask for its label".to_owned(),
-    });
     if let (Some(min), Some(max)) = (report.min, report.max) {
         rules.push(format!("{min} to {} ({from})", count(max, "node")));
     }
+    match &group.strategy {
+        Strategy::Utilization(settings) => rules.extend(by_usage(settings)),
+        Strategy::Pending(settings) => rules.extend(pending::rules(settings)),
+    }
+    match group.mode {
+        Mode::Auto => {}
+        Mode::GrowOnly => rules.push("mode growOnly: nothing is removed".to_owned()),
+        Mode::DryRun => rules.push("mode dryRun: actions are reported, not carried out".to_owned()),
+        Mode::Off => rules.push("mode off: it is left alone".to_owned()),
+    }
+    rules
+}
+
+fn by_usage(settings: &Utilization) -> Vec<String> {
+    let Utilization { scale_up_above, remove_slowly_below, slow_rate, remove_fast_below, fast_rate, .. } = settings;
+    let mut rules = vec![match settings.count_pods {
+        CountPods::Selecting => "counts pods that ask for its label, wherever they run".to_owned(),
+        CountPods::Unconstrained => "counts pods that ask for nothing of their node, wherever they run".to_owned(),
+        CountPods::Placed => "counts pods that run on its nodes, and waiting pods that ask for its label".to_owned(),
+    }];
     rules.push(format!(
         "grows above {scale_up_above}%; loses {} a step below {remove_slowly_below}% and {fast_rate} below \
          {remove_fast_below}%, a step at most every {}",
@@ -98,12 +126,6 @@ fn rules(round: &Round, group: &Group, report: &GroupReport, settings: &Utilizat
     ));
     if settings.daemon_sets == DaemonSets::Subtract {
         rules.push("what DaemonSets request is taken off the capacity".to_owned());
-    }
-    match group.mode {
-        Mode::Auto => {}
-        Mode::GrowOnly => rules.push("mode growOnly: nothing is removed".to_owned()),
-        Mode::DryRun => rules.push("mode dryRun: actions are reported, not carried out".to_owned()),
-        Mode::Off => rules.push("mode off: it is left alone".to_owned()),
     }
     rules
 }
@@ -135,19 +157,19 @@ fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
     ]
 }
 
-/// What the round saw and wanted, before limits and brakes.
-fn found(report: &GroupReport) -> Vec<String> {
+/// What the round saw and wanted, before limits and brakes, and what is done about it.
+fn found(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
     let mut lines: Vec<String> = report.usage.iter().map(|usage| usage.to_string()).collect();
-    lines.push(wish(report));
+    lines.push(wish(round, group, report));
+    lines.extend(actions_in(round, &group.name));
     lines
 }
 
 /// What size a group wants.
-pub(super) fn wish(report: &GroupReport) -> String {
+pub(super) fn wish(round: &Round, group: &Group, report: &GroupReport) -> String {
     let nodes = report.wanted.unsigned_abs();
     match report.wanted {
-        // Without a look at its usage a group has no wish.
-        _ if report.usage.is_empty() => "is not judged".to_owned(),
+        _ if !is_judged(round, group) => "is not judged".to_owned(),
         0 => "wants no other size".to_owned(),
         1.. => format!("wants {}", count(nodes, "more node")),
         _ => format!("wants to mark {} for removal", count(nodes, "node")),

@@ -4,6 +4,8 @@ mod demand;
 mod group;
 mod help;
 mod node;
+mod pending;
+mod placing;
 mod pod;
 mod room;
 mod standing;
@@ -16,8 +18,8 @@ use headroom_core::machines::{Identities, Observed, machines};
 use headroom_core::membership::Membership;
 use headroom_core::memory::GroupMemory;
 use headroom_core::plan::{Refusal, Subject};
-use headroom_core::policy::Group;
-use headroom_core::snapshot::NodeView;
+use headroom_core::policy::{Group, Strategy};
+use headroom_core::snapshot::{ClassView, NodeView, PodView};
 use headroom_core::strategy::utilization::Nodes;
 use headroom_core::wake::Wake;
 
@@ -44,6 +46,25 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
     let everywhere = Identities::of(round.snapshot().nodes().map(|view| view.node));
     let observed = Observed { group, cloud, nodes, disputed: &disputed, everywhere: &everywhere };
     Nodes::sort(nodes, &machines(&observed, &mut memory, round.plan.at, &mut wake))
+}
+
+/// Whether the round had what it needs to decide about a group.
+fn is_judged(round: &Round, group: &Group) -> bool {
+    match group.strategy {
+        Strategy::Utilization(_) => round.plan.report.group(&group.name).is_some_and(|report| !report.usage.is_empty()),
+        Strategy::Pending(_) => round.inquire().is_some_and(|inquiry| inquiry.group(&group.name).is_some()),
+    }
+}
+
+/// The pods that are equal to `pod`.
+fn class_of<'r>(round: &'r Round, pod: &PodView<'_>) -> Option<ClassView<'r>> {
+    round.snapshot().classes().find(|class| class.id == pod.class)
+}
+
+/// The pod called `namespace/name`.
+fn named<'r>(round: &'r Round, name: &str) -> Option<PodView<'r>> {
+    let (namespace, name) = name.split_once('/')?;
+    round.snapshot().pod(namespace, name)
 }
 
 /// What is done in a group.

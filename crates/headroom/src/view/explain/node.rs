@@ -1,11 +1,14 @@
 //! One node: which group it is in, and why it is kept or removed.
 
+use std::sync::Arc;
+
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::{Action, Reason, Resource, Subject};
 use headroom_core::policy::Group;
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::snapshot::{NodeView, PodKind, PodView, Readiness};
 use headroom_core::strategy::utilization::{oldest_first, tainted_at};
+use jiff::Timestamp;
 
 use super::group::{selection, wish};
 use super::{NotFound, refusals_about, shown, sorted_nodes};
@@ -148,11 +151,23 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     }
     let Some(report) = round.plan.report.group(&group.name) else { return Vec::new() };
     let name = &group.name;
-    let mut lines =
-        if report.wanted < 0 { turn(round, group, view) } else { vec![format!("kept: {name} {}", wish(report))] };
+    if let Some((_, until)) = booting(round, group, view) {
+        return vec![format!("on its way: counts as a new node of {name} until {until}")];
+    }
+    let mut lines = if report.wanted < 0 {
+        turn(round, group, view)
+    } else {
+        vec![format!("kept: {name} {}", wish(round, group, report))]
+    };
     let about = |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(name.clone());
     lines.extend(shown(&refusals_about(round, about)));
     lines
+}
+
+/// The node, when it has registered and is not usable yet, and how long it counts as on its way.
+fn booting(round: &Round, group: &Group, view: &NodeView<'_>) -> Option<(Arc<str>, Timestamp)> {
+    let answer = round.inquire()?;
+    answer.group(&group.name)?.booting.into_iter().find(|(name, _)| *name == view.node.name)
 }
 
 /// Where the node stands in the order in which its group marks nodes.

@@ -2,10 +2,11 @@
 
 use headroom_core::plan::Subject;
 use headroom_core::snapshot::{PodKind, PodView};
+use headroom_core::strategy::pending::PodAnswer;
 
 use super::help::help;
 use super::standing::{Standing, wishes};
-use super::{NotFound, refusals_about, shown};
+use super::{NotFound, named, placing, refusals_about, shown};
 use crate::dump::Round;
 use crate::view::plan::action;
 use crate::view::words::{amounts, names};
@@ -15,10 +16,14 @@ use crate::view::{TITLE, section};
 pub fn pod(round: &Round, name: &str) -> Result<String, NotFound> {
     let pod = find(round, name)?;
     let standing = Standing::of(round, &pod);
+    let answer = placing::answer(round, &pod);
     let mut text = format!("{TITLE}pod {}{TITLE:#}\n\n", pod.full_name());
     text += &section("State", &state(round, &pod));
-    text += &section("Group", &group_lines(&standing));
-    text += &section("This round", &this_round(round, &pod, &standing));
+    text += &section("Group", &group_lines(&standing, answer.as_ref()));
+    if let Some(answer) = &answer {
+        text += &section("Where it fits", &placing::fits(round, answer));
+    }
+    text += &section("This round", &this_round(round, &pod, &standing, answer.as_ref()));
     text += &section("What helps", &help(round, &pod, &standing));
     text.truncate(text.trim_end().len());
     Ok(text + "\n")
@@ -64,6 +69,9 @@ fn state(round: &Round, pod: &PodView<'_>) -> Vec<String> {
         None if pod.pending => "waits for a node".to_owned(),
         None => "has no node and waits for none".to_owned(),
     }];
+    if let Some(node) = pod.nominated {
+        lines.push(format!("room is being made for it on {node} by preemption"));
+    }
     if pod.deleting {
         lines.push("being deleted".to_owned());
     }
@@ -74,6 +82,9 @@ fn state(round: &Round, pod: &PodView<'_>) -> Vec<String> {
     if let Some(wishes) = wishes(pod.spec) {
         lines.push(format!("on a node with {wishes}"));
     }
+    if pod.spec.priority != 0 {
+        lines.push(format!("priority {}", pod.spec.priority));
+    }
     let kept_by = match (&pod.spec.controller, pod.spec.kind) {
         (_, PodKind::Static | PodKind::Mirror) => "the kubelet of its node".to_owned(),
         (Some(controller), _) => controller.to_string(),
@@ -83,20 +94,24 @@ fn state(round: &Round, pod: &PodView<'_>) -> Vec<String> {
     lines
 }
 
-fn group_lines(standing: &Standing<'_>) -> Vec<String> {
+fn group_lines(standing: &Standing<'_>, answer: Option<&PodAnswer>) -> Vec<String> {
     let why = &standing.why;
-    match standing.counted_by.as_slice() {
-        [] => vec![format!("counts for no group: {why}")],
-        counted => counted.iter().map(|group| format!("counts as demand of {}: {why}", group.name)).collect(),
+    let counted = standing.counted_by.iter().map(|group| format!("counts as demand of {}: {why}", group.name));
+    let mut lines: Vec<String> = counted.collect();
+    match answer {
+        Some(answer) => lines.push(placing::standing(answer.aside.as_ref())),
+        None if lines.is_empty() => lines.push(format!("counts for no group: {why}")),
+        None => {}
     }
+    lines
 }
 
 /// What is done in the pod's groups, and what is refused about them or about pods like it.
-fn this_round(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>) -> Vec<String> {
+fn this_round(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>, answer: Option<&PodAnswer>) -> Vec<String> {
     let groups = standing.counted_by.iter().chain(&standing.runs_in);
     let mut names: Vec<_> = groups.map(|group| group.name.clone()).collect();
     names.dedup();
-    let mut lines = Vec::new();
+    let mut lines = answer.map(|answer| placing::fate(round, pod, answer)).unwrap_or_default();
     for name in &names {
         match round.plan.report.group(name) {
             Some(report) if !report.usage.is_empty() => {
@@ -123,6 +138,5 @@ fn this_round(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>) -> Vec<
 
 /// Whether `first` (`namespace/name`) is equal to `pod`: a refusal about one is about both.
 pub(super) fn is_like(round: &Round, first: &str, pod: &PodView<'_>) -> bool {
-    let first = first.split_once('/').and_then(|(namespace, name)| round.snapshot().pod(namespace, name));
-    pod.pending && first.is_some_and(|first| std::ptr::eq(first.spec, pod.spec))
+    pod.pending && named(round, first).is_some_and(|first| std::ptr::eq(first.spec, pod.spec))
 }

@@ -34,12 +34,15 @@ impl<'r> Standing<'r> {
 }
 
 fn running<'r>(pod: &PodView<'_>, runs_in: Option<&'r Group>, asked: Vec<&'r Group>) -> (Vec<&'r Group>, String) {
-    let counting_where_they_run = |group: &&Group| counts(group) == CountPods::Placed;
+    let counting_where_they_run = |group: &&Group| counts(group) == Some(CountPods::Placed);
     if let Some(group) = runs_in.filter(counting_where_they_run) {
         return (vec![group], "it runs on one of the group's nodes".to_owned());
     }
     let asked: Vec<&Group> = asked.into_iter().filter(|group| !counting_where_they_run(group)).collect();
     match (asked.as_slice(), runs_in) {
+        ([], Some(Group { name, strategy: Strategy::Pending(_), .. })) => {
+            (Vec::new(), format!("it runs on a node of {name}, which it keeps"))
+        }
         ([], Some(group)) => {
             (Vec::new(), format!("it runs on a node of {} without asking for it, and keeps that node", group.name))
         }
@@ -105,11 +108,11 @@ pub(super) fn wishes(spec: &PodSpec) -> Option<String> {
     (!wishes.is_empty()).then(|| wishes.join(" and "))
 }
 
-pub(super) fn counts(group: &Group) -> CountPods {
+/// Which pods the group counts as its demand; None when it counts none.
+pub(super) fn counts(group: &Group) -> Option<CountPods> {
     match &group.strategy {
-        Strategy::Utilization(settings) => settings.count_pods,
-        // Those look at the pods that wait, and at what runs on their nodes.
-        Strategy::Pending(_) => CountPods::Placed,
+        Strategy::Utilization(settings) => Some(settings.count_pods),
+        Strategy::Pending(_) => None,
     }
 }
 
