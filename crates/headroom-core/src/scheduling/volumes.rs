@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::node_affinity::{any_holds, describe, keys, names_nodes};
+use super::selector::selects;
 use super::{Demand, Host, Misfit};
 use crate::snapshot::{Claim, ClaimState, Coverage, Kind, NodeTerm, PodSpec, Snapshot, StorageClass, Volume};
 
@@ -77,6 +78,9 @@ impl Volumes {
         }
         volumes.attach.sort();
         volumes.attach.dedup();
+        if !volumes.attach.is_empty() && snapshot.coverage(Kind::CsiNodes) != Coverage::Complete {
+            volumes.unknown.get_or_insert(Kind::CsiNodes);
+        }
         volumes
     }
 
@@ -153,7 +157,10 @@ impl Volumes {
             None => volume.available,
         };
         let serves = |volume: &&Volume| {
-            *volume.storage_class == *class.name && volume.capacity >= claim.request && volume.modes.serve(claim.modes)
+            *volume.storage_class == *class.name
+                && volume.capacity >= claim.request
+                && volume.modes.serve(claim.modes)
+                && (claim.selector.is_none() || selects(claim.selector.as_ref(), &volume.labels))
         };
         let existing = snapshot.volumes().filter(free_for_claim).filter(serves);
         self.attach_new(claim, class);

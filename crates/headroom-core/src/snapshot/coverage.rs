@@ -17,13 +17,14 @@ pub enum Kind {
     PersistentVolumes,
     PersistentVolumeClaims,
     StorageClasses,
+    CsiNodes,
     Namespaces,
     PriorityClasses,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Nodes,
         Kind::Pods,
         Kind::PodDisruptionBudgets,
@@ -32,6 +33,7 @@ impl Kind {
         Kind::PersistentVolumes,
         Kind::PersistentVolumeClaims,
         Kind::StorageClasses,
+        Kind::CsiNodes,
         Kind::Namespaces,
         Kind::PriorityClasses,
     ];
@@ -47,6 +49,7 @@ impl Kind {
             Kind::PersistentVolumes => "persistentvolumes",
             Kind::PersistentVolumeClaims => "persistentvolumeclaims",
             Kind::StorageClasses => "storageclasses",
+            Kind::CsiNodes => "csinodes",
             Kind::Namespaces => "namespaces",
             Kind::PriorityClasses => "priorityclasses",
         }

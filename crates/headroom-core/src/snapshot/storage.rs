@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Labels, NodeTerm};
+use super::{LabelSelector, Labels, NodeTerm};
 
 /// A persistent volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ use super::{Labels, NodeTerm};
 pub struct Volume {
     /// Unique in the cluster.
     pub name: Arc<str>,
-    /// Its zone and region labels tie it to nodes; others do not matter here.
+    /// Its zone and region labels tie it to nodes; claims may select it by any label.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
     /// Required node affinity: one of the terms must hold. Empty when there is none.
@@ -86,6 +86,9 @@ pub struct Claim {
     pub request: i64,
     /// What it asks for.
     pub modes: AccessModes,
+    /// Which of the volumes that are there it takes; None is every one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
     /// The node that its volume is being made for (`volume.kubernetes.io/selected-node`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_node: Option<Box<str>>,

@@ -9,8 +9,8 @@
 //!   (`KEY;SELECTOR;skew=..;min=..;same=KEY;honorTaints;ignoreAffinity`), `claim`, `device`. A selector is `LABEL=VALUE`
 //!   with `|` between values and `&` between labels, `*` for all pods, `-` for none.
 //! - `daemon NAME` is a pod that every template gets.
-//! - `claim NAME` with `ns bound lost prebound deleting class size alone selected`; `volume NAME` with `zone in driver
-//!   handle class size available keptFor`; `class NAME` with `by wait in`; `namespace NAME LABEL=VALUE`; `unknown KIND`.
+//! - `claim NAME` with `ns bound lost prebound deleting class size alone takes=SELECTOR selected`; `volume NAME` with
+//!   `zone in driver handle class size available keptFor LABEL=VALUE`; `class NAME` with `by wait in`; `namespace NAME LABEL=VALUE`; `unknown KIND`.
 //! - `upcoming NODE TEMPLATE`, `absent NODE`, `cutoff PRIORITY`.
 
 use std::sync::Arc;
@@ -451,6 +451,7 @@ fn claim(name: &str, words: &Words<'_>) -> Claim {
         storage_class: words.get("class").unwrap_or_default().into(),
         request: words.number("size").unwrap_or(1),
         modes: AccessModes { read_write_once_pod: words.has("alone"), ..AccessModes::default() },
+        selector: words.get("takes").and_then(selector),
         selected_node: words.get("selected").map(Box::from),
     }
 }

@@ -62,11 +62,15 @@ impl Seen {
         if !names.iter().any(|name| self.has(name)) {
             return Coverage::Absent;
         }
+        let skipped = names.iter().any(|name| self.skipped.contains(*name));
+        // A cluster may have no Job, but a pod that a Job made shows that the Jobs are missing here.
+        let unseen = || names.iter().any(|name| self.controllers.contains(*name) && !self.has(name));
         match kind {
-            Kind::Pods => partial(self.skipped.contains("Pod") || self.looks_filtered()),
-            // A cluster may have no Job, but a pod that a Job made shows that the Jobs are missing here.
-            Kind::Workloads => partial(names.iter().any(|name| self.controllers.contains(*name) && !self.has(name))),
-            _ => partial(names.iter().any(|name| self.skipped.contains(*name))),
+            Kind::Pods | Kind::PersistentVolumeClaims | Kind::DaemonSets | Kind::PodDisruptionBudgets => {
+                partial(skipped || self.looks_filtered())
+            }
+            Kind::Workloads => partial(skipped || self.looks_filtered() || unseen()),
+            _ => partial(skipped),
         }
     }
 
@@ -91,6 +95,7 @@ fn names(kind: Kind) -> &'static [&'static str] {
         Kind::PersistentVolumes => &["PersistentVolume"],
         Kind::PersistentVolumeClaims => &["PersistentVolumeClaim"],
         Kind::StorageClasses => &["StorageClass"],
+        Kind::CsiNodes => &["CSINode"],
         Kind::Namespaces => &["Namespace"],
         Kind::PriorityClasses => &["PriorityClass"],
     }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use headroom_adapters::cluster::kubernetes::object::{Condition, Metadata, Node, Pod, Text};
+use headroom_adapters::cluster::kubernetes::object::{
+    Condition, CsiNode, DaemonSet, Metadata, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+    PodDisruptionBudget, StorageClass, Text,
+};
 use headroom_adapters::cluster::kubernetes::translate::{self, Malformed, Specs, Translated};
 use headroom_core::snapshot::{Builder, Change};
 use jiff::Timestamp;
@@ -46,10 +49,18 @@ impl fmt::Display for Warning {
 
 impl Reader {
     /// Takes in all objects of a text; `file` is what it is called in errors and warnings.
+    ///
+    /// Where pods are selected by a label that is unique to each of them, and that was left out for that reason, the
+    /// pods of the text are read once more.
     pub fn read(&mut self, file: &str, text: &str) -> Result<(), DumpError> {
         self.files.push(file.to_owned());
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut sink = Sink { reader: self, places: Places::new(file, text), document: text, start: 0 };
+        self.pass(file, text, false)?;
+        if self.specs.take_left_out() { self.pass(file, text, true) } else { Ok(()) }
+    }
+
+    fn pass(&mut self, file: &str, text: &str, again: bool) -> Result<(), DumpError> {
+        let mut sink = Sink { reader: self, places: Places::new(file, text), document: text, start: 0, again };
         let read = if json::is_json(text) { json::read(text, &mut sink) } else { yaml::read(text, &mut sink) };
         read.map_err(|Broken { offset, problem, truncated }| {
             let place = sink.places.at(offset);
@@ -85,6 +96,8 @@ pub(super) struct Sink<'r> {
     /// The part of the text that is being read, and where it starts.
     document: &'r str,
     start: usize,
+    /// All that is to be noted has been noted: only the pods themselves are taken in.
+    again: bool,
 }
 
 impl<'r> Sink<'r> {
@@ -107,22 +120,47 @@ impl<'r> Sink<'r> {
             self.warn(item, 0, "an object".to_owned(), problem.to_owned());
             return;
         };
+        if self.again {
+            if kind == "Pod" {
+                // Whatever is wrong with it has been said.
+                self.pod(item).ok();
+            }
+            return;
+        }
         self.reader.seen.kind(kind);
         match self.reader.counts.get_mut(kind) {
             Some(count) => *count += 1,
             None => drop(self.reader.counts.insert(kind.to_owned(), 1)),
         }
-        let taken = match kind {
-            "Node" => self.node(item),
-            "Pod" => self.pod(item),
-            _ => return,
-        };
-        if let Err(Fault { offset, problem }) = taken {
+        if let Err(Fault { offset, problem }) = self.take(item, kind) {
             self.reader.seen.skipped(kind);
-            self.reader.skipped += 1;
-            let object = item.read().map_or_else(|_| kind.to_owned(), |header: Header<'_>| header.object(kind));
-            self.warn(item, offset, object, format!("skipped: {problem}"));
+            self.reader.skipped += u64::from(matches!(kind, "Node" | "Pod"));
+            self.warn(item, offset, name_of(item, kind), format!("skipped: {problem}"));
         }
+    }
+
+    /// Takes in an object of this kind, if it is one that matters.
+    fn take(&mut self, item: &impl Item, kind: &str) -> Result<(), Fault> {
+        let Translated { value, warnings } = match kind {
+            "Node" => return self.node(item),
+            "Pod" => return self.pod(item),
+            "DaemonSet" => translate::daemon_set(&item.read::<DaemonSet<'_>>()?, &mut self.reader.specs),
+            "Namespace" => translate::namespace(&item.read::<Namespace<'_>>()?),
+            "PersistentVolume" => translate::volume(&item.read::<PersistentVolume<'_>>()?),
+            "PersistentVolumeClaim" => translate::claim(&item.read::<PersistentVolumeClaim<'_>>()?),
+            "PodDisruptionBudget" => {
+                translate::disruption_budget(&item.read::<PodDisruptionBudget<'_>>()?, &mut self.reader.specs)
+            }
+            "StorageClass" => translate::storage_class(&item.read::<StorageClass<'_>>()?),
+            "CSINode" => translate::attach_limits(&item.read::<CsiNode<'_>>()?),
+            _ => return Ok(()),
+        }
+        .map_err(Fault::of_object)?;
+        for problem in warnings {
+            self.warn(item, 0, name_of(item, kind), problem);
+        }
+        self.reader.builder.apply(value);
+        Ok(())
     }
 
     fn node(&mut self, item: &impl Item) -> Result<(), Fault> {
@@ -156,6 +194,9 @@ impl<'r> Sink<'r> {
     }
 
     fn warn(&mut self, item: &impl Item, offset: usize, object: String, problem: String) {
+        if self.again {
+            return;
+        }
         let place = self.places.at(self.start + item.offset(self.document) + offset);
         self.reader.warnings.push(Warning { place, object, problem });
     }
@@ -184,15 +225,13 @@ struct Identity<'a> {
     namespace: Text<'a>,
 }
 
-impl Header<'_> {
-    /// `pod default/web`, as much of it as is known.
-    fn object(&self, kind: &str) -> String {
-        let Identity { name, namespace } = &self.metadata;
-        let kind = kind.to_lowercase();
-        match (name.is_empty(), namespace.is_empty()) {
-            (true, _) => format!("a {kind} without a name"),
-            (false, true) => format!("{kind} {}", &**name),
-            (false, false) => format!("{kind} {}/{}", &**namespace, &**name),
-        }
+/// `pod default/web`, as much of it as is known.
+fn name_of(item: &impl Item, kind: &str) -> String {
+    let Ok(Header { metadata: Identity { name, namespace } }) = item.read() else { return kind.to_owned() };
+    let kind = kind.to_lowercase();
+    match (name.is_empty(), namespace.is_empty()) {
+        (true, _) => format!("a {kind} without a name"),
+        (false, true) => format!("{kind} {}", &*name),
+        (false, false) => format!("{kind} {}/{}", &*namespace, &*name),
     }
 }

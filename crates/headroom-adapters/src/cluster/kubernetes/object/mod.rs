@@ -3,11 +3,31 @@
 //! Every other field is skipped while reading, and texts point into what was read: a pod of 6 KB costs a few small
 //! lists. As in the API, a field that is missing or null has its empty value.
 
+mod cluster;
+mod constraints;
+mod disruption;
+mod node;
+mod pod;
+mod storage;
 mod text;
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
+pub use cluster::{DaemonSet, DaemonSetSpec, Namespace};
+pub use constraints::{
+    Affinity, LabelSelector, NodeAffinity, NodeSelector, NodeSelectorTerm, PodAffinity, PodAffinityTerm,
+    PreferredNodeTerm, Requirement, TopologySpreadConstraint,
+};
+pub use disruption::{PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus};
+pub use node::{Address, CsiDriver, CsiNode, CsiNodeSpec, DriverAllocatable, Node, NodeSpec, NodeStatus, Taint};
+pub use pod::{
+    ClaimSource, Container, ContainerPort, ContainerStatus, EmptyDir, Pod, PodResourceClaim, PodSpec, PodStatus,
+    PodVolume, Resources, Toleration,
+};
+pub use storage::{
+    ClaimReference, CsiSource, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec,
+    PersistentVolumeSpec, PhaseStatus, StorageClass, TopologyRequirement, TopologySelectorTerm, VolumeNodeAffinity,
+};
 pub use text::{Map, Quantity, Text};
 
 /// `metadata` of every object.
@@ -29,6 +49,8 @@ pub struct Metadata<'a> {
     /// Who made it.
     #[serde(borrow, deserialize_with = "or_default")]
     pub owner_references: Vec<OwnerReference<'a>>,
+    /// Counts the changes of the spec.
+    pub generation: Option<i64>,
     /// RFC 3339.
     #[serde(borrow)]
     pub creation_timestamp: Option<Text<'a>>,
@@ -50,6 +72,27 @@ pub struct Annotations<'a> {
     /// On a node that somebody wants to keep.
     #[serde(borrow, rename = "atlassian.com/no-delete")]
     pub no_delete: Option<Text<'a>>,
+    /// On a node that scale-down leaves alone: `true`.
+    #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/scale-down-disabled")]
+    pub scale_down_disabled: Option<Text<'a>>,
+    /// On a pod: what it says about its eviction.
+    #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/safe-to-evict")]
+    pub safe_to_evict: Option<Text<'a>>,
+    /// On a pod: names of volumes, with commas between them, whose contents may be lost.
+    #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes")]
+    pub safe_to_evict_local_volumes: Option<Text<'a>>,
+    /// On a pod that goes with its node although no DaemonSet made it: `true`.
+    #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/daemonset-pod")]
+    pub daemon_set_pod: Option<Text<'a>>,
+    /// On a claim that is completely bound to its volume.
+    #[serde(borrow, rename = "pv.kubernetes.io/bind-completed")]
+    pub bind_completed: Option<Text<'a>>,
+    /// On a claim: the node that its volume is being made for.
+    #[serde(borrow, rename = "volume.kubernetes.io/selected-node")]
+    pub selected_node: Option<Text<'a>>,
+    /// On a volume or claim: its class, from before there was a field for it. It wins over the field.
+    #[serde(borrow, rename = "volume.beta.kubernetes.io/storage-class")]
+    pub storage_class: Option<Text<'a>>,
 }
 
 /// One of `metadata.ownerReferences`.
@@ -85,275 +128,6 @@ pub struct Condition<'a> {
     /// RFC 3339.
     #[serde(borrow)]
     pub last_heartbeat_time: Option<Text<'a>>,
-}
-
-/// A node.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Node<'a> {
-    /// Name, labels and so on.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub metadata: Metadata<'a>,
-    /// What is wanted of it.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub spec: NodeSpec<'a>,
-    /// How it is.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub status: NodeStatus<'a>,
-}
-
-/// `spec` of a node.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSpec<'a> {
-    /// How the cloud names the machine.
-    #[serde(borrow, rename = "providerID")]
-    pub provider_id: Option<Text<'a>>,
-    /// All taints.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub taints: Vec<Taint<'a>>,
-    /// Cordoned.
-    pub unschedulable: Option<bool>,
-}
-
-/// One of a node's `spec.taints`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Taint<'a> {
-    /// What tolerations name.
-    #[serde(borrow)]
-    pub key: Text<'a>,
-    /// Often empty.
-    #[serde(borrow)]
-    pub value: Text<'a>,
-    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
-    #[serde(borrow)]
-    pub effect: Text<'a>,
-}
-
-/// `status` of a node.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct NodeStatus<'a> {
-    /// What pods may use.
-    #[serde(borrow)]
-    pub allocatable: Map<'a, Quantity<'a>>,
-    /// What the machine has.
-    #[serde(borrow)]
-    pub capacity: Map<'a, Quantity<'a>>,
-    /// Ready and others.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub conditions: Vec<Condition<'a>>,
-    /// Host names and addresses.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub addresses: Vec<Address<'a>>,
-}
-
-/// One of a node's `status.addresses`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Address<'a> {
-    /// For example `InternalIP`.
-    #[serde(borrow, rename = "type")]
-    pub kind: Text<'a>,
-    /// A name or an address.
-    #[serde(borrow)]
-    pub address: Text<'a>,
-}
-
-/// A pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Pod<'a> {
-    /// Name, labels and so on.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub metadata: Metadata<'a>,
-    /// What is wanted of it.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub spec: PodSpec<'a>,
-    /// How it is.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub status: PodStatus<'a>,
-}
-
-/// `spec` of a pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodSpec<'a> {
-    /// Where it is bound.
-    #[serde(borrow)]
-    pub node_name: Option<Text<'a>>,
-    /// Labels that its node must have.
-    #[serde(borrow)]
-    pub node_selector: Map<'a, Text<'a>>,
-    /// Where it must or would rather run.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub affinity: Affinity<'a>,
-    /// Taints that it bears.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub tolerations: Vec<Toleration<'a>>,
-    /// Higher goes first.
-    pub priority: Option<i32>,
-    /// They run together.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub containers: Vec<Container<'a>>,
-    /// They run one after the other before the containers start; restartable ones keep running.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub init_containers: Vec<Container<'a>>,
-    /// What its runtime class costs on top.
-    #[serde(borrow)]
-    pub overhead: Map<'a, Quantity<'a>>,
-    /// Requests and limits of the pod as a whole.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub resources: Resources<'a>,
-    /// As long as there is one, the scheduler does not look at the pod.
-    #[serde(deserialize_with = "or_default")]
-    pub scheduling_gates: Vec<IgnoredAny>,
-}
-
-/// A container as it is wanted.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Container<'a> {
-    /// Unique in its pod.
-    #[serde(borrow)]
-    pub name: Text<'a>,
-    /// What it asks for.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub resources: Resources<'a>,
-    /// `Always` makes an init container restartable.
-    #[serde(borrow)]
-    pub restart_policy: Text<'a>,
-}
-
-/// Requests and limits.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Resources<'a> {
-    /// What is set aside.
-    #[serde(borrow)]
-    pub requests: Map<'a, Quantity<'a>>,
-    /// What is not exceeded.
-    #[serde(borrow)]
-    pub limits: Map<'a, Quantity<'a>>,
-}
-
-/// `spec.affinity`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Affinity<'a> {
-    /// To nodes.
-    #[serde(borrow)]
-    pub node_affinity: Option<NodeAffinity<'a>>,
-    /// To other pods.
-    pub pod_affinity: Option<IgnoredAny>,
-    /// Away from other pods.
-    pub pod_anti_affinity: Option<IgnoredAny>,
-}
-
-/// `spec.affinity.nodeAffinity`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct NodeAffinity<'a> {
-    /// Where the pod must run.
-    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution", deserialize_with = "or_default")]
-    pub required: NodeSelector<'a>,
-}
-
-/// A required node affinity.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSelector<'a> {
-    /// One of them must hold.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub node_selector_terms: Vec<NodeSelectorTerm<'a>>,
-}
-
-/// One of `nodeSelectorTerms`: all of its expressions must hold.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NodeSelectorTerm<'a> {
-    /// On labels.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub match_expressions: Vec<Requirement<'a>>,
-    /// On fields.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub match_fields: Vec<Requirement<'a>>,
-}
-
-/// One expression of a node selector term.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Requirement<'a> {
-    /// The label or field.
-    #[serde(borrow)]
-    pub key: Text<'a>,
-    /// `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`.
-    #[serde(borrow)]
-    pub operator: Text<'a>,
-    /// What the value is compared with.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub values: Vec<Text<'a>>,
-}
-
-/// One of `spec.tolerations`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Toleration<'a> {
-    /// Empty with `Exists` tolerates every taint.
-    #[serde(borrow)]
-    pub key: Text<'a>,
-    /// `Equal` (also when empty) or `Exists`.
-    #[serde(borrow)]
-    pub operator: Text<'a>,
-    /// Compared by `Equal`.
-    #[serde(borrow)]
-    pub value: Text<'a>,
-    /// Empty for every effect.
-    #[serde(borrow)]
-    pub effect: Text<'a>,
-}
-
-/// `status` of a pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodStatus<'a> {
-    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    #[serde(borrow)]
-    pub phase: Text<'a>,
-    /// PodScheduled, PodResizePending and others.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub conditions: Vec<Condition<'a>>,
-    /// How the containers are.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub container_statuses: Vec<ContainerStatus<'a>>,
-    /// How the init containers are.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub init_container_statuses: Vec<ContainerStatus<'a>>,
-    /// What the node has set aside for the pod as a whole.
-    #[serde(borrow)]
-    pub allocated_resources: Map<'a, Quantity<'a>>,
-    /// What the pod as a whole runs with.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub resources: Resources<'a>,
-    /// How far a resize has come, up to Kubernetes 1.32; later versions have conditions for it.
-    #[serde(borrow)]
-    pub resize: Text<'a>,
-}
-
-/// A container as it is.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContainerStatus<'a> {
-    /// The container.
-    #[serde(borrow)]
-    pub name: Text<'a>,
-    /// What the node has set aside for it.
-    #[serde(borrow)]
-    pub allocated_resources: Map<'a, Quantity<'a>>,
-    /// What it runs with.
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub resources: Resources<'a>,
 }
 
 /// The API treats null like a field that is not there.

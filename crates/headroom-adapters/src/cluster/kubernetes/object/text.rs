@@ -5,52 +5,36 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A text; null is the empty one. It is a copy only when what was read had escapes in it.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Text<'a>(Cow<'a, str>);
-
-impl Deref for Text<'_> {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
-    }
-}
+/// A text; null is the empty one.
+pub type Text<'a> = Scalar<'a, false>;
 
 /// A quantity as it is written, as a text or as a number.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Quantity<'a>(Cow<'a, str>);
+pub type Quantity<'a> = Scalar<'a, true>;
 
-impl Deref for Quantity<'_> {
+/// One value, as a text. With `NUMBERS` it may also be written as a number. It is a copy only when it was a number or
+/// had escapes in it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Scalar<'a, const NUMBERS: bool>(Cow<'a, str>);
+
+impl<const NUMBERS: bool> Deref for Scalar<'_, NUMBERS> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for Quantity<'_> {
+impl<const NUMBERS: bool> fmt::Debug for Scalar<'_, NUMBERS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Quantity<'a> {
+impl<'de: 'a, 'a, const NUMBERS: bool> Deserialize<'de> for Scalar<'a, NUMBERS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(QuantityVisitor).map(Quantity)
+        deserializer.deserialize_any(ScalarVisitor::<NUMBERS>).map(Scalar)
     }
 }
 
@@ -88,39 +72,19 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Map<'a, V> {
     }
 }
 
-struct TextVisitor;
+struct ScalarVisitor<const NUMBERS: bool>;
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(""))
+impl<const NUMBERS: bool> ScalarVisitor<NUMBERS> {
+    fn number<'de, E: Error>(&self, written: String, found: Unexpected<'_>) -> Result<Cow<'de, str>, E> {
+        if NUMBERS { Ok(Cow::Owned(written)) } else { Err(E::invalid_type(found, self)) }
     }
 }
 
-struct QuantityVisitor;
-
-impl<'de> Visitor<'de> for QuantityVisitor {
+impl<'de, const NUMBERS: bool> Visitor<'de> for ScalarVisitor<NUMBERS> {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a quantity such as \"500m\" or 2")
+        f.write_str(if NUMBERS { "a quantity such as \"500m\" or 2" } else { "a string" })
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -136,16 +100,20 @@ impl<'de> Visitor<'de> for QuantityVisitor {
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
+        self.number(number.to_string(), Unexpected::Unsigned(number))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
+        self.number(number.to_string(), Unexpected::Signed(number))
     }
 
     /// The shortest decimal that means this number: what was written, unless it had more than 15 digits.
     fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
+        self.number(number.to_string(), Unexpected::Float(number))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        if NUMBERS { Err(E::invalid_type(Unexpected::Unit, &self)) } else { Ok(Cow::Borrowed("")) }
     }
 }
 

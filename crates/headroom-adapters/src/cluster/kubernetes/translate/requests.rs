@@ -2,9 +2,9 @@
 
 use headroom_core::quantity::{Resources, Round};
 
+use super::Malformed;
 use super::amounts::{amount, amounts, set};
-use super::object::{self, Container, ContainerStatus, Map, Pod, Quantity};
-use super::translate::Malformed;
+use crate::cluster::kubernetes::object::{self, Container, ContainerStatus, Map, Pod, Quantity};
 
 /// What `pod` asks for, for each resource: the larger of what its containers need while they run and what its init
 /// containers need while they start, or what the pod as a whole asks for where it says so; plus its overhead. `pods`

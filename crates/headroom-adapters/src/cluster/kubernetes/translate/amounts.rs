@@ -2,8 +2,8 @@
 
 use headroom_core::quantity::{MAX, Resources, Round, parse_milli, parse_units};
 
-use super::object::Quantity;
-use super::translate::Malformed;
+use super::Malformed;
+use crate::cluster::kubernetes::object::Quantity;
 
 /// Reads a list of quantities. `place` says where it stands, for errors and warnings.
 pub(super) fn amounts<'s, 'a: 's>(

@@ -1,0 +1,82 @@
+//! Kubernetes objects become the values of `headroom_core::snapshot`. No Kubernetes type leaves this module.
+//!
+//! What is written in a way that nobody understands is read in the way that lets a pod run in fewer places, and a
+//! warning says so.
+
+mod amounts;
+mod cluster;
+mod constraints;
+mod disruption;
+mod node;
+mod pod;
+mod requests;
+mod storage;
+
+use headroom_core::quantity::QuantityError;
+use headroom_core::snapshot::Labels;
+use jiff::Timestamp;
+
+use super::object::{self, Map, Text};
+
+pub use cluster::{daemon_set, namespace};
+pub use disruption::disruption_budget;
+pub use node::{attach_limits, node};
+pub use pod::{Specs, pod};
+pub use storage::{claim, storage_class, volume};
+
+/// A translated object, and what of it may not be as it was meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Translated<T> {
+    /// The object in Headroom's own values.
+    pub value: T,
+    /// What was read in another way than it was written.
+    pub warnings: Vec<String>,
+}
+
+/// Why an object cannot be translated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It has no name.
+    #[error("it has no metadata.name")]
+    NoName,
+    /// A quantity cannot be read.
+    #[error("{place}: {resource}: {error}")]
+    Quantity {
+        /// The list that it stands in.
+        place: String,
+        /// Its resource.
+        resource: String,
+        /// What is wrong with it.
+        error: QuantityError,
+    },
+}
+
+/// The namespace of an object that has one; what leaves it out means `default`.
+fn namespace_of<'a>(metadata: &'a object::Metadata<'_>) -> &'a str {
+    if metadata.namespace.is_empty() { "default" } else { &metadata.namespace }
+}
+
+fn name_of<'a>(metadata: &'a object::Metadata<'_>) -> Result<&'a str, Malformed> {
+    if metadata.name.is_empty() { Err(Malformed::NoName) } else { Ok(&metadata.name) }
+}
+
+fn labels(map: &Map<'_, Text<'_>>) -> Labels {
+    map.iter().map(|(key, value)| (key, &**value)).collect()
+}
+
+fn text(text: Option<&Text<'_>>) -> Option<Box<str>> {
+    text.filter(|text| !text.is_empty()).map(|text| Box::from(&**text))
+}
+
+fn texts(list: &[Text<'_>]) -> Vec<Box<str>> {
+    list.iter().map(|text| Box::from(&**text)).collect()
+}
+
+fn timestamp(text: Option<&Text<'_>>, field: &str, warnings: &mut Vec<String>) -> Option<Timestamp> {
+    let text = text.filter(|text| !text.is_empty())?;
+    let parsed = text.parse();
+    if parsed.is_err() {
+        warnings.push(format!("{field} {:?} is no time and counts as unknown", &**text));
+    }
+    parsed.ok()
+}
