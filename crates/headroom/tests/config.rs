@@ -115,6 +115,7 @@ prices:
   machines:
     - { instanceType: m5.large, price: 0.096 }
     - { instanceType: m5.large, zone: eu-west-1a, capacityType: spot, price: 0.0374 }
+  catalogue: tests/config/catalogues/own.yaml
   unit: { cpu: 0.03, memoryGib: 0.004, gpu: 0.8, storage50Gb: 0.02, gpuResources: [example.com/gpu] }
   stabilizationPod: { cpu: 250m, memory: 500Mi }
   preferredCpu: { steps: [{ upToNodes: 5, cpu: 2 }, { upToNodes: 60, cpu: 7500m }], above: 64 }
@@ -156,6 +157,7 @@ fn every_pending_key_changes_the_policy() {
         "expander: random",
         "priorities: { 1: [web] }",
         "prices: { machines: [{ instanceType: a, price: 1 }] }",
+        "prices: { catalogue: tests/config/catalogues/own.yaml }",
         "prices: { unit: { cpu: 1 } }",
         "prices: { unit: { memoryGib: 1 } }",
         "prices: { unit: { gpu: 1 } }",

@@ -33,6 +33,11 @@ impl Problem {
         Problem { place: None, message: message.into(), also: Vec::new(), hint: hint.into() }
     }
 
+    /// The same, shown at `place`.
+    pub(crate) fn placed(self, place: Place) -> Self {
+        Problem { place: Some(place), ..self }
+    }
+
     /// Shows another place that has to do with it.
     pub(crate) fn also(mut self, place: Place, label: impl Into<String>) -> Self {
         self.also.push((place, label.into()));
@@ -66,6 +71,11 @@ impl Problems {
         self.0.push(problem);
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -80,11 +90,14 @@ impl Problems {
     }
 }
 
-/// Everything that is wrong with a file, in the order of the text.
+/// Everything that is wrong with a file and the files that it names, in the order of their text.
 ///
 /// Displays as `error:` with file, line and column, the source line with a caret, and a `hint:`, for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigErrors {
+pub struct ConfigErrors(Vec<FileErrors>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileErrors {
     name: String,
     text: String,
     problems: Vec<Problem>,
@@ -94,7 +107,13 @@ impl ConfigErrors {
     pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
         problems.dedup();
-        ConfigErrors { name: name.to_owned(), text: text.to_owned(), problems }
+        ConfigErrors(vec![FileErrors { name: name.to_owned(), text: text.to_owned(), problems }])
+    }
+
+    /// These, then those of another file.
+    pub(crate) fn and(mut self, others: ConfigErrors) -> Self {
+        self.0.extend(others.0);
+        self
     }
 
     /// With terminal colours.
@@ -103,7 +122,9 @@ impl ConfigErrors {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let each = self.problems.iter().map(|problem| problem.render(&self.name, &self.text, renderer));
+        let each = self.0.iter().flat_map(|FileErrors { name, text, problems }| {
+            problems.iter().map(|problem| problem.render(name, text, renderer))
+        });
         each.collect::<Vec<_>>().join("\n\n")
     }
 }

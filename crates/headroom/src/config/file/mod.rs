@@ -4,11 +4,13 @@
 //! `headroom_core::policy`; a new strategy or cloud is one file and one line.
 
 mod backoff;
+mod catalogue;
 mod cloud;
 mod cluster;
 mod expander;
 pub(crate) mod group;
 pub(crate) mod growth;
+mod karpenter;
 mod limits;
 mod machine_price;
 pub(crate) mod overlap;
