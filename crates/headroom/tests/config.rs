@@ -8,6 +8,7 @@ use headroom_core::policy::{Group, Policy, Selection};
 use proptest::prelude::*;
 
 const EXAMPLE: &str = include_str!("../src/config/example.yaml");
+const PENDING: &str = include_str!("../src/config/pending.yaml");
 const MINIMAL: &str = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { utilization: {} } }]";
 
 /// Between the input and the expected message of a case in `config/errors`. `UPDATE_EXPECT=1` writes the latter.
@@ -129,6 +130,7 @@ expendablePodsBelowPriority: -100
 groups:
   - name: spot
     select: { label: { pool: spot } }
+    size: { max: 12 }
     template:
       cpu: 1930m
       memory: 7Gi
@@ -140,6 +142,7 @@ groups:
     strategy: { pending: { allOrNothing: true } }
   - name: on-demand
     select: { label: { pool: on-demand } }
+    size: { min: 1, max: 8 }
     strategy: { pending: {} }
 ";
     let [utilization, pending] = [utilization, pending].map(|text| config::parse("", text).unwrap());
@@ -241,12 +244,17 @@ groups:
 #[test]
 fn the_order_of_keys_means_nothing() {
     let other = "groups: [{ strategy: { utilization: {} }, select: { label: { pool: web } }, name: web }]";
-    assert_eq!(config::parse("", MINIMAL).unwrap(), config::parse("", other).unwrap());
+    let policy = |text| config::parse("", text).unwrap().policy;
+    assert_eq!(policy(MINIMAL), policy(other));
 }
 
 #[test]
-fn the_example_is_right() {
-    assert_eq!(config::parse("example.yaml", EXAMPLE).map(|config| config.policy.groups.len()), Ok(2));
+fn the_examples_are_right() {
+    for (example, groups) in [(EXAMPLE, 2), (PENDING, 4)] {
+        let config = config::parse("example.yaml", example).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(config.policy.groups.len(), groups);
+        assert_eq!(config.warnings.to_string(), "");
+    }
 }
 
 #[test]

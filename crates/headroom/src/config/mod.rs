@@ -24,7 +24,7 @@ use jiff::SignedDuration;
 
 use file::growth::Grows;
 pub use file::{Cloud, Cluster};
-pub use problem::ConfigErrors;
+pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;
 
@@ -39,6 +39,8 @@ pub struct Config {
     pub clouds: BTreeMap<Arc<str>, Cloud>,
     /// The longest time between two rounds; a change in the cluster starts one sooner.
     pub interval: SignedDuration,
+    /// What is right but can hardly be meant.
+    pub warnings: ConfigWarnings,
 }
 
 /// Reads the configuration file at `path`. All errors are reported at once.
@@ -54,7 +56,9 @@ pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
 }
 
 fn read(name: &str, text: &str, folder: &Path) -> Result<Config, ConfigErrors> {
-    read_file(name, text, folder, file::file(), "start with a list of `groups:`").map(Config::from)
+    let file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
+    let warnings = ConfigWarnings::new(name, text, file.warnings());
+    Ok(Config { warnings, ..file.into() })
 }
 
 /// Reads a file with such keys, and the files that it names, whose paths are relative to `folder`.

@@ -44,8 +44,8 @@ impl Problem {
         self
     }
 
-    fn render(&self, name: &str, text: &str, renderer: &Renderer) -> String {
-        let title = Level::ERROR.primary_title(&*self.message);
+    fn render(&self, name: &str, text: &str, level: Level<'static>, renderer: &Renderer) -> String {
+        let title = level.primary_title(&*self.message);
         let hint = Level::HELP.with_name("hint");
         let Some(place) = &self.place else {
             let groups = [Group::with_title(title), Group::with_title(hint.primary_title(&*self.hint))];
@@ -94,20 +94,11 @@ impl Problems {
 ///
 /// Displays as `error:` with file, line and column, the source line with a caret, and a `hint:`, for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigErrors(Vec<FileErrors>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileErrors {
-    name: String,
-    text: String,
-    problems: Vec<Problem>,
-}
+pub struct ConfigErrors(Vec<FileProblems>);
 
 impl ConfigErrors {
-    pub(crate) fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
-        problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
-        problems.dedup();
-        ConfigErrors(vec![FileErrors { name: name.to_owned(), text: text.to_owned(), problems }])
+    pub(crate) fn new(name: &str, text: &str, problems: Vec<Problem>) -> Self {
+        ConfigErrors(vec![FileProblems::new(name, text, problems)])
     }
 
     /// These, then those of another file.
@@ -122,9 +113,7 @@ impl ConfigErrors {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let each = self.0.iter().flat_map(|FileErrors { name, text, problems }| {
-            problems.iter().map(|problem| problem.render(name, text, renderer))
-        });
+        let each = self.0.iter().map(|problems| problems.render(Level::ERROR, renderer));
         each.collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -134,5 +123,57 @@ impl std::error::Error for ConfigErrors {}
 impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(&Renderer::plain()))
+    }
+}
+
+/// What is right but can hardly be meant, in the order of the text; shown as errors are, with `warning:`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigWarnings(Option<FileProblems>);
+
+impl ConfigWarnings {
+    pub(crate) fn new(name: &str, text: &str, problems: Vec<Problem>) -> Self {
+        ConfigWarnings((!problems.is_empty()).then(|| FileProblems::new(name, text, problems)))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.as_ref().map_or(0, |file| file.problems.len())
+    }
+
+    /// With terminal colours.
+    pub fn styled(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        self.0.as_ref().map_or_else(String::new, |file| file.render(Level::WARNING, renderer))
+    }
+}
+
+impl fmt::Display for ConfigWarnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(&Renderer::plain()))
+    }
+}
+
+/// Problems in one file, in the order of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileProblems {
+    name: String,
+    text: String,
+    problems: Vec<Problem>,
+}
+
+impl FileProblems {
+    fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.start));
+        problems.dedup();
+        FileProblems { name: name.to_owned(), text: text.to_owned(), problems }
+    }
+
+    fn render(&self, level: Level<'static>, renderer: &Renderer) -> String {
+        let FileProblems { name, text, problems } = self;
+        let each = problems.iter().map(|problem| problem.render(name, text, level.clone(), renderer));
+        each.collect::<Vec<_>>().join("\n\n")
     }
 }

@@ -20,14 +20,14 @@ use crate::config::record::Record;
 
 /// What the file says about growth for waiting pods.
 pub(crate) struct Growth {
-    expander: Expanders,
-    priorities: Priorities,
-    prices: Prices,
-    limits: Limits,
-    balance_similar: bool,
-    balance_ignore_labels: Vec<Box<str>>,
-    backoff: Backoff,
-    expendable_below: i64,
+    pub(super) expander: Expanders,
+    pub(super) priorities: Priorities,
+    pub(super) prices: Prices,
+    pub(super) limits: Limits,
+    pub(super) balance_similar: bool,
+    pub(super) balance_ignore_labels: Vec<Box<str>>,
+    pub(super) backoff: Backoff,
+    pub(super) expendable_below: i64,
 }
 
 /// A file with such keys at its top.

@@ -40,10 +40,15 @@ impl Prices {
         Ok(())
     }
 
+    /// Whether the price of any machine type is stated.
+    pub(super) fn are_stated(&self) -> bool {
+        !self.machines.is_empty() || !self.from_catalogue.is_empty()
+    }
+
     /// What machine types cost.
-    pub(super) fn sources(self) -> PriceSources {
-        let machines: Vec<PriceEntry> = self.machines.into_iter().map(|(_, entry)| entry).collect();
-        PriceSources { config: machines.into(), catalogue: self.from_catalogue }
+    pub(super) fn sources(&self) -> PriceSources {
+        let machines: Vec<PriceEntry> = self.machines.iter().map(|(_, entry)| entry.clone()).collect();
+        PriceSources { config: machines.into(), catalogue: self.from_catalogue.clone() }
     }
 }
 
