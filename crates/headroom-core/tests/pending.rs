@@ -27,6 +27,23 @@ fn the_cheaper_group_grows() {
     );
 }
 
+/// A cloud's template may show a taint that nodes carry only while they start.
+#[test]
+fn start_up_taints_of_a_template_are_not_held_against_it() {
+    check(
+        "group web pending min=0 max=4 template=2/8Gi taint=agent:NoSchedule startup=agent target=0
+         group own pending min=0 max=4 template=1/4Gi taint=agent:NoSchedule target=0
+         pod p cpu=500m memory=1Gi
+         round",
+        expect![[r#"
+            web 0 -> 1, wants +1
+            own 0, wants +0
+              web: resize 0 -> 1 because pod default/p waits
+              option: web +1: waste 1.625
+        "#]],
+    );
+}
+
 #[test]
 fn present_nodes_and_machines_on_their_way_come_first() {
     check(

@@ -8,6 +8,7 @@ use headroom_core::policy::{Group, Policy, Selection};
 use proptest::prelude::*;
 
 const EXAMPLE: &str = include_str!("../src/config/example.yaml");
+const PENDING: &str = include_str!("../src/config/pending.yaml");
 const MINIMAL: &str = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { utilization: {} } }]";
 
 /// Between the input and the expected message of a case in `config/errors`. `UPDATE_EXPECT=1` writes the latter.
@@ -115,6 +116,7 @@ prices:
   machines:
     - { instanceType: m5.large, price: 0.096 }
     - { instanceType: m5.large, zone: eu-west-1a, capacityType: spot, price: 0.0374 }
+  catalogue: tests/config/catalogues/own.yaml
   unit: { cpu: 0.03, memoryGib: 0.004, gpu: 0.8, storage50Gb: 0.02, gpuResources: [example.com/gpu] }
   stabilizationPod: { cpu: 250m, memory: 500Mi }
   preferredCpu: { steps: [{ upToNodes: 5, cpu: 2 }, { upToNodes: 60, cpu: 7500m }], above: 64 }
@@ -128,6 +130,7 @@ expendablePodsBelowPriority: -100
 groups:
   - name: spot
     select: { label: { pool: spot } }
+    size: { max: 12 }
     template:
       cpu: 1930m
       memory: 7Gi
@@ -139,6 +142,7 @@ groups:
     strategy: { pending: { allOrNothing: true } }
   - name: on-demand
     select: { label: { pool: on-demand } }
+    size: { min: 1, max: 8 }
     strategy: { pending: {} }
 ";
     let [utilization, pending] = [utilization, pending].map(|text| config::parse("", text).unwrap());
@@ -156,6 +160,7 @@ fn every_pending_key_changes_the_policy() {
         "expander: random",
         "priorities: { 1: [web] }",
         "prices: { machines: [{ instanceType: a, price: 1 }] }",
+        "prices: { catalogue: tests/config/catalogues/own.yaml }",
         "prices: { unit: { cpu: 1 } }",
         "prices: { unit: { memoryGib: 1 } }",
         "prices: { unit: { gpu: 1 } }",
@@ -239,12 +244,17 @@ groups:
 #[test]
 fn the_order_of_keys_means_nothing() {
     let other = "groups: [{ strategy: { utilization: {} }, select: { label: { pool: web } }, name: web }]";
-    assert_eq!(config::parse("", MINIMAL).unwrap(), config::parse("", other).unwrap());
+    let policy = |text| config::parse("", text).unwrap().policy;
+    assert_eq!(policy(MINIMAL), policy(other));
 }
 
 #[test]
-fn the_example_is_right() {
-    assert_eq!(config::parse("example.yaml", EXAMPLE).map(|config| config.policy.groups.len()), Ok(2));
+fn the_examples_are_right() {
+    for (example, groups) in [(EXAMPLE, 2), (PENDING, 4)] {
+        let config = config::parse("example.yaml", example).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(config.policy.groups.len(), groups);
+        assert_eq!(config.warnings.to_string(), "");
+    }
 }
 
 #[test]

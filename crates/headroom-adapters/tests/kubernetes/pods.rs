@@ -139,6 +139,14 @@ fn what_is_not_understood() {
 }
 
 #[test]
+fn what_cannot_be_a_name() {
+    let error = |metadata: &str| pod(&format!(r#""metadata": {{{metadata}}}"#)).unwrap_err().to_string();
+    assert_eq!(error(r#""namespace": "shop""#), "it has no metadata.name");
+    assert_eq!(error(r#""name": "a/b", "namespace": "shop""#), "its name shop/a/b has one slash too many");
+    assert_eq!(error(r#""name": "b", "namespace": "shop/a""#), "its name shop/a/b has one slash too many");
+}
+
+#[test]
 fn texts_with_escapes_are_read_too() {
     let pod = read_pod(r#""metadata": {"name": "p", "labels": {"a\u002fb": "\u00fc"}}"#);
     assert_eq!(pod.spec.labels.to_string(), "a/b=ü");

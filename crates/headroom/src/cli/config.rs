@@ -16,7 +16,8 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Report every error of a configuration file with its place; the exit code is 2 if there is one.
+    /// Report every error of a configuration file with its place, and what can hardly be meant; the exit code is 2 if
+    /// there is an error.
     Check {
         /// The configuration file, usually headroom.yaml.
         file: PathBuf,
@@ -29,11 +30,22 @@ enum Command {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Check { file } => {
-            let groups = config::load(&file)?.policy.groups.len();
-            let plural = if groups == 1 { "" } else { "s" };
-            anstream::eprintln!("{}: {groups} group{plural}, no errors", file.display());
+            let config = config::load(&file)?;
+            if config.warnings.count() > 0 {
+                anstream::eprintln!("{}\n", config.warnings.styled());
+            }
+            let groups = count(config.policy.groups.len(), "group");
+            let warnings = match config.warnings.count() {
+                0 => String::new(),
+                warnings => format!(", {}", count(warnings, "warning")),
+            };
+            anstream::eprintln!("{}: {groups}, no errors{warnings}", file.display());
         }
         Command::Schema => super::print(&config::schema())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn count(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

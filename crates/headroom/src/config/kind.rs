@@ -49,6 +49,16 @@ impl<V: 'static> Kind<V> {
         }
     }
 
+    /// The same without values that have a problem: nobody knows what they were meant to be.
+    pub(crate) fn sound(self) -> Kind<V> {
+        let read = self.read;
+        let read = move |node: &Node, problems: &mut Problems| {
+            let before = problems.len();
+            read(node, problems).filter(|_| problems.len() == before)
+        };
+        Kind { shape: self.shape, read: Box::new(read), show: self.show }
+    }
+
     /// The same, where leaving the key out means None.
     pub(crate) fn optional(self) -> Kind<Option<V>> {
         let (read, show) = (self.read, self.show);

@@ -22,9 +22,11 @@ use std::sync::Arc;
 use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
+use file::growth::Grows;
 pub use file::{Cloud, Cluster};
-pub use problem::ConfigErrors;
+pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
+use record::Record;
 
 /// Everything that the configuration file says, with defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,24 +39,53 @@ pub struct Config {
     pub clouds: BTreeMap<Arc<str>, Cloud>,
     /// The longest time between two rounds; a change in the cluster starts one sooner.
     pub interval: SignedDuration,
+    /// What is right but can hardly be meant.
+    pub warnings: ConfigWarnings,
 }
 
 /// Reads the configuration file at `path`. All errors are reported at once.
 pub fn load(path: &Path) -> Result<Config, ConfigErrors> {
     let name = path.display().to_string();
-    let text = read_text(path, &name)?;
-    parse(&name, &text)
+    read(&name, &read_text(path, &name)?, folder(path))
 }
 
-/// Reads a configuration from `text`; `name` is what errors call the file.
+/// Reads a configuration from `text`; `name` is what errors call the file. Paths in it are relative to the working
+/// directory.
 pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
+    read(name, text, Path::new(""))
+}
+
+fn read(name: &str, text: &str, folder: &Path) -> Result<Config, ConfigErrors> {
+    let file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
+    let warnings = ConfigWarnings::new(name, text, file.warnings());
+    Ok(Config { warnings, ..file.into() })
+}
+
+/// Reads a file with such keys, and the files that it names, whose paths are relative to `folder`.
+pub(crate) fn read_file<F: Grows + 'static>(
+    name: &str,
+    text: &str,
+    folder: &Path,
+    record: Record<F>,
+    start: &str,
+) -> Result<F, ConfigErrors> {
     let mut problems = Problems::default();
     let root = tree::read(text, &mut problems);
     if root.is_none() && problems.is_empty() {
-        problems.add(Problem::of_file(format!("{name} is empty"), "start with a list of `groups:`"));
+        problems.add(Problem::of_file(format!("{name} is empty"), start));
     }
-    let file = root.and_then(|root| (file::file().kind().read)(&root, &mut problems));
-    problems.none_or(name, text, file).map(Config::from)
+    let mut file = root.and_then(|root| (record.kind().read)(&root, &mut problems));
+    let named = file.as_mut().map_or(Ok(()), |file| file.growth().load(folder, &mut problems));
+    match (problems.none_or(name, text, file), named) {
+        (Ok(file), Ok(())) => Ok(file),
+        (Ok(_), Err(errors)) | (Err(errors), Ok(())) => Err(errors),
+        (Err(errors), Err(others)) => Err(errors.and(others)),
+    }
+}
+
+/// Where the paths in the file at `path` start.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// The JSON schema of the configuration file.
@@ -72,14 +103,18 @@ pub fn reference() -> String {
 
 /// The text of the file at `path`.
 pub(crate) fn read_text(path: &Path, name: &str) -> Result<String, ConfigErrors> {
-    let of_file = |message: String, hint| ConfigErrors::new(name, "", vec![Problem::of_file(message, hint)]);
+    text_of(path, name).map_err(|problem| ConfigErrors::new(name, "", vec![problem]))
+}
+
+/// The same, where the file is named in another one.
+fn text_of(path: &Path, name: &str) -> Result<String, Problem> {
     let bytes = std::fs::read(path).map_err(|error| {
-        of_file(format!("cannot read {name}: {error}"), "give the path of a file that you may read")
+        Problem::of_file(format!("cannot read {name}: {error}"), "give the path of a file that you may read")
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
         let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
         let message = format!("{name} is not text in UTF-8 from line {line} on");
-        of_file(message, "save it as UTF-8, the usual encoding of YAML")
+        Problem::of_file(message, "save it as UTF-8, the usual encoding of YAML")
     })
 }

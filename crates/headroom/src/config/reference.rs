@@ -8,10 +8,11 @@ use super::shape::{FieldShape, RecordShape, Shape};
 
 const INTRODUCTION: &str = include_str!("reference.md");
 const EXAMPLE: &str = include_str!("example.yaml");
+const PENDING: &str = include_str!("pending.yaml");
 
 /// The page: an introduction, an example, and a table for each map of the file.
 pub(super) fn reference(file: &Shape) -> String {
-    let mut page = INTRODUCTION.replace("EXAMPLE\n", EXAMPLE);
+    let mut page = INTRODUCTION.replace("EXAMPLE\n", EXAMPLE).replace("PENDING\n", PENDING);
     sections(file, &mut page);
     page
 }

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use headroom_sim::Scenario;
 
-use crate::config::problem::{Problem, Problems};
-use crate::config::{ConfigErrors, read_text, tree};
+use crate::config::{self, ConfigErrors, read_text};
 
 /// The scenario that is played when none is given: a day in a small company.
 pub const BUILT_IN: &str = include_str!("day.yaml");
@@ -19,16 +18,15 @@ pub use reference::reference;
 /// Reads the scenario file at `path`. All errors are reported at once.
 pub fn load(path: &Path) -> Result<Scenario, ConfigErrors> {
     let name = path.display().to_string();
-    parse(&name, &read_text(path, &name)?)
+    read(&name, &read_text(path, &name)?, config::folder(path))
 }
 
-/// Reads a scenario from `text`; `name` is what errors call the file.
+/// Reads a scenario from `text`; `name` is what errors call the file. Paths in it are relative to the working directory.
 pub fn parse(name: &str, text: &str) -> Result<Scenario, ConfigErrors> {
-    let mut problems = Problems::default();
-    let root = tree::read(text, &mut problems);
-    if root.is_none() && problems.is_empty() {
-        problems.add(Problem::of_file(format!("{name} is empty"), "start with `groups:`, as in headroom.yaml"));
-    }
-    let file = root.and_then(|root| (file::file().kind().read)(&root, &mut problems));
-    problems.none_or(name, text, file).map(file::File::scenario)
+    read(name, text, Path::new(""))
+}
+
+fn read(name: &str, text: &str, folder: &Path) -> Result<Scenario, ConfigErrors> {
+    let start = "start with `groups:`, as in headroom.yaml";
+    config::read_file(name, text, folder, file::file(), start).map(file::File::scenario)
 }

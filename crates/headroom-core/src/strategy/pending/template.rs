@@ -66,6 +66,7 @@ pub(super) fn new_machine(
     let (mut template, source) = stated.or_else(remembered)?;
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
+    template.taints.retain(|taint| stays(group, taint));
     let host = Host::new(&template);
     let snapshot = round.snapshot;
     let running = snapshot.daemon_sets().filter(|spec| allows(snapshot, spec, &host).is_ok());
@@ -108,16 +109,18 @@ fn newest<'n, 'a>(
 
 /// What a node says about others like it: nothing that is its own.
 fn template_of(group: &Group, node: &Node) -> Template {
-    let stays = |taint: &&Taint| {
-        let key = &*taint.key;
-        let own = key == REMOVAL_TAINT || key == FORCE_TAINT || key == UNINITIALIZED || key.starts_with(PASSING);
-        !own && group.startup_taints.iter().all(|known| **known != *key)
-    };
     let labels = node.labels.iter().filter(|(key, _)| *key != HOSTNAME);
     Template {
         allocatable: node.allocatable.clone(),
         capacity: node.capacity.clone(),
         labels: labels.collect(),
-        taints: node.taints.iter().filter(stays).cloned().collect(),
+        taints: node.taints.iter().filter(|taint| stays(group, taint)).cloned().collect(),
     }
+}
+
+/// Whether a taint is still on a node of the group once it is usable.
+fn stays(group: &Group, taint: &Taint) -> bool {
+    let key = &*taint.key;
+    let own = key == REMOVAL_TAINT || key == FORCE_TAINT || key == UNINITIALIZED || key.starts_with(PASSING);
+    !own && group.startup_taints.iter().all(|known| **known != *key)
 }

@@ -2,11 +2,12 @@
 //!
 //! These keys stand at the top of the configuration file, and of a scenario file as well.
 
+use std::path::Path;
+
 use headroom_core::backoff::Settings as Backoff;
 use headroom_core::balance::Similarity;
 use headroom_core::limits::Limits;
 use headroom_core::policy::{Group, PendingPolicy, Policy};
-use headroom_core::pricing::PriceSources;
 
 use super::expander::{self, Expanders};
 use super::group::Draft;
@@ -14,18 +15,19 @@ use super::prices::{self, Prices};
 use super::priorities::{self, Priorities};
 use super::{backoff, limits};
 use crate::config::kind::{flag, integer, list, text};
+use crate::config::problem::{ConfigErrors, Problems};
 use crate::config::record::Record;
 
 /// What the file says about growth for waiting pods.
 pub(crate) struct Growth {
-    expander: Expanders,
-    priorities: Priorities,
-    prices: Prices,
-    limits: Limits,
-    balance_similar: bool,
-    balance_ignore_labels: Vec<Box<str>>,
-    backoff: Backoff,
-    expendable_below: i64,
+    pub(super) expander: Expanders,
+    pub(super) priorities: Priorities,
+    pub(super) prices: Prices,
+    pub(super) limits: Limits,
+    pub(super) balance_similar: bool,
+    pub(super) balance_ignore_labels: Vec<Box<str>>,
+    pub(super) backoff: Backoff,
+    pub(super) expendable_below: i64,
 }
 
 /// A file with such keys at its top.
@@ -53,6 +55,12 @@ impl Default for Growth {
 }
 
 impl Growth {
+    /// Reads the files that are named, whose paths are relative to `folder`. What is wrong with a path is added to
+    /// `problems`, what is wrong within a file is returned.
+    pub(crate) fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+        self.prices.load(folder, problems)
+    }
+
     /// What is wanted of these groups.
     pub(crate) fn policy(self, dry_run: bool, groups: Vec<Draft>) -> Policy {
         let groups = groups.into_iter().map(|Draft { group, .. }| {
@@ -64,7 +72,7 @@ impl Growth {
         let pending = PendingPolicy {
             expander: expander::chain(&self.expander),
             price: self.prices.formula(),
-            prices: PriceSources { config: self.prices.machines.into(), ..PriceSources::default() },
+            prices: self.prices.sources(),
             limits: self.limits,
             balance: self.balance_similar.then_some(similarity),
             backoff: self.backoff,

@@ -4,11 +4,13 @@
 //! `headroom_core::policy`; a new strategy or cloud is one file and one line.
 
 mod backoff;
+mod catalogue;
 mod cloud;
 mod cluster;
 mod expander;
 pub(crate) mod group;
 pub(crate) mod growth;
+mod karpenter;
 mod limits;
 mod machine_price;
 pub(crate) mod overlap;
@@ -21,15 +23,17 @@ mod strategy;
 pub(crate) mod taint;
 mod template;
 mod utilization;
+mod warnings;
 
 pub use cloud::Cloud;
 pub use cluster::Cluster;
 
 use jiff::SignedDuration;
 
-use super::Config;
 use super::kind::{duration, flag, list};
-use super::record::Record;
+use super::problem::Problem;
+use super::record::{Places, Record};
+use super::{Config, ConfigWarnings};
 use group::Draft;
 use growth::{Grows, Growth};
 
@@ -40,13 +44,22 @@ pub(super) struct File {
     dry_run: bool,
     growth: Growth,
     groups: Vec<Draft>,
+    places: Places,
 }
 
 impl From<File> for Config {
     fn from(file: File) -> Self {
-        let File { cluster, interval, dry_run, growth, groups } = file;
+        let File { cluster, interval, dry_run, growth, groups, .. } = file;
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
-        Config { policy: growth.policy(dry_run, groups), cluster, clouds, interval }
+        let policy = growth.policy(dry_run, groups);
+        Config { policy, cluster, clouds, interval, warnings: ConfigWarnings::default() }
+    }
+}
+
+impl File {
+    /// What is right but can hardly be meant, once all files have been read.
+    pub(super) fn warnings(&self) -> Vec<Problem> {
+        warnings::of(self)
     }
 }
 
@@ -68,6 +81,7 @@ pub(super) fn file() -> Record<File> {
         dry_run: true,
         growth: Growth::default(),
         groups: Vec::new(),
+        places: Places::default(),
     };
     let record = Record::new("", "The keys at the top of the file.", start)
         .field("cluster", cluster::kind(), |file| &mut file.cluster, "Where the nodes are.")
@@ -93,4 +107,5 @@ pub(super) fn file() -> Record<File> {
         )
         .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
         .check(&["cluster", "groups"], |file, _, problems| strategy::check(&file.cluster, &file.groups, problems))
+        .placed(|file, places| file.places = places.clone())
 }

@@ -1,19 +1,26 @@
 //! What machines and pods cost, and how much that counts.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use headroom_core::expander::price::{Formula, PreferredCpu, Settings, SettingsError, Step};
-use headroom_core::pricing::{PriceEntry, UnitPrices};
+use headroom_core::pricing::{PriceEntry, PriceSources, PriceTable, UnitPrices};
 use headroom_core::quantity::{MilliCpu, Resources};
 
+use super::catalogue::{self, Failure};
 use super::machine_price;
 use crate::config::kind::{Kind, count, cpu, dollars, list, requested, requested_cpu, text};
-use crate::config::problem::{Problem, Problems};
+use crate::config::problem::{ConfigErrors, Problem, Problems};
 use crate::config::record::{Places, Record};
+use crate::config::tree::Place;
 
 /// What the file says about prices.
 #[derive(Default)]
 pub(super) struct Prices {
     settings: Settings,
-    pub(super) machines: Vec<PriceEntry>,
+    machines: Vec<(Place, PriceEntry)>,
+    catalogue: Option<(Place, Arc<str>)>,
+    from_catalogue: PriceTable,
 }
 
 impl Prices {
@@ -21,17 +28,51 @@ impl Prices {
     pub(super) fn formula(&self) -> Formula {
         Formula::new(self.settings.clone()).unwrap_or_default()
     }
+
+    /// Reads the catalogue, whose path is relative to `folder`. What is wrong with its path is added to `problems`.
+    pub(super) fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+        let Some((place, path)) = &self.catalogue else { return Ok(()) };
+        match catalogue::load(&folder.join(&**path)) {
+            Ok(prices) => self.from_catalogue = prices,
+            Err(Failure::Unreadable(problem)) => problems.add(problem.placed(place.clone())),
+            Err(Failure::Wrong(errors)) => return Err(errors),
+        }
+        Ok(())
+    }
+
+    /// Whether the price of any machine type is stated.
+    pub(super) fn are_stated(&self) -> bool {
+        !self.machines.is_empty() || !self.from_catalogue.is_empty()
+    }
+
+    /// What machine types cost.
+    pub(super) fn sources(&self) -> PriceSources {
+        let machines: Vec<PriceEntry> = self.machines.iter().map(|(_, entry)| entry.clone()).collect();
+        PriceSources { config: machines.into(), catalogue: self.from_catalogue.clone() }
+    }
 }
 
 pub(super) fn kind() -> Kind<Prices> {
     Record::new(
         "prices",
         "What machines cost, and the constants of the price score; [cost-ranking.md](cost-ranking.md) \
-         explains it. A group's own `price` wins over `machines`, and these over what the cloud says. What \
-         nobody says is estimated from `unit`.",
+         explains it. A group's own `price` wins over `machines`, these over the `catalogue`, and that \
+         over what the cloud says. What nobody says is estimated from `unit`.",
         Prices::default,
     )
-    .field("machines", list(machine_price::kind()), |prices| &mut prices.machines, "What machine types cost.")
+    .field(
+        "machines",
+        list(machine_price::kind().sound().placed()),
+        |prices| &mut prices.machines,
+        "What machine types cost.",
+    )
+    .field(
+        "catalogue",
+        text().placed().optional(),
+        |prices| &mut prices.catalogue,
+        "A file with such a list of machine types, in YAML or JSON, or with the instance types that \
+         Karpenter's kwok provider reads. Its path is relative to this file.",
+    )
     .field(
         "unit",
         unit(),
@@ -58,6 +99,7 @@ pub(super) fn kind() -> Kind<Prices> {
         |prices| &mut prices.settings.unneeded_gpu_factor,
         "How many times worse a node is that has GPUs for which no pod asks.",
     )
+    .check(&["machines"], |prices, _, problems| machine_price::check(&prices.machines, problems))
     .check(&["unit", "stabilizationPod", "preferredCpu", "suppressOver", "unneededGpuFactor"], sound)
     .kind()
 }

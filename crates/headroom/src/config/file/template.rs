@@ -5,6 +5,7 @@ use headroom_core::snapshot::{Labels, Taint, Template};
 
 use super::taint;
 use crate::config::kind::{Kind, bytes, cpu, labels, list, map, pieces};
+use crate::config::problem::Problem;
 use crate::config::record::Record;
 
 /// A template as it is written: the whole machine where that is said, and what pods may use.
@@ -52,7 +53,7 @@ pub(super) fn kind() -> Kind<Template> {
     )
     .field(
         "capacity",
-        capacity().optional(),
+        capacity().sound().optional(),
         |draft| &mut draft.capacity,
         "The whole machine (`status.capacity`), by which prices and limits go. Left out: what pods may use.",
     )
@@ -67,8 +68,19 @@ pub(super) fn kind() -> Kind<Template> {
         "taints",
         list(taint::kind()),
         |draft| &mut draft.taints,
-        "Taints of its node, without those of `startupTaints`.",
+        "Taints of its node. Those of `startupTaints` do not count: they go.",
     )
+    .check(&["cpu", "memory", "capacity"], |draft, at, problems| {
+        let (cpu, memory) = draft.capacity.unwrap_or((i64::MAX, i64::MAX));
+        if draft.allocatable.cpu > cpu || draft.allocatable.memory > memory {
+            let problem = Problem::at(
+                at.of("capacity"),
+                "pods may use more of this machine than it has",
+                "write `status.allocatable` as `cpu` and `memory`, `status.capacity` as `capacity`",
+            );
+            problems.add(problem);
+        }
+    })
     .kind()
     .map(|Draft { capacity, allocatable, labels, taints }| {
         let mut whole = allocatable.clone();

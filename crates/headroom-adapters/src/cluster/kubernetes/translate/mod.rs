@@ -39,6 +39,14 @@ pub enum Malformed {
     /// It has no name.
     #[error("it has no metadata.name")]
     NoName,
+    /// Its name or namespace has a slash in it, so that nobody could say which object is meant.
+    #[error("its name {namespace}/{name} has one slash too many")]
+    Slash {
+        /// `metadata.namespace`
+        namespace: String,
+        /// `metadata.name`
+        name: String,
+    },
     /// A quantity cannot be read.
     #[error("{place}: {resource}: {error}")]
     Quantity {
@@ -57,7 +65,14 @@ fn namespace_of<'a>(metadata: &'a object::Metadata<'_>) -> &'a str {
 }
 
 fn name_of<'a>(metadata: &'a object::Metadata<'_>) -> Result<&'a str, Malformed> {
-    if metadata.name.is_empty() { Err(Malformed::NoName) } else { Ok(&metadata.name) }
+    let object::Metadata { name, namespace, .. } = metadata;
+    if name.is_empty() {
+        Err(Malformed::NoName)
+    } else if name.contains('/') || namespace.contains('/') {
+        Err(Malformed::Slash { namespace: namespace.to_string(), name: name.to_string() })
+    } else {
+        Ok(name)
+    }
 }
 
 fn labels(map: &Map<'_, Text<'_>>) -> Labels {

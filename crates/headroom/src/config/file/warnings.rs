@@ -1,0 +1,109 @@
+//! What is right but can hardly be meant: keys that decide nothing, and groups that can never do what they are told.
+
+use headroom_core::expander::Expander;
+use headroom_core::policy::Strategy;
+use headroom_core::pricing::Offering;
+use headroom_core::snapshot::Labels;
+
+use super::File;
+use super::cloud::Cloud;
+use super::group::Draft;
+use crate::config::problem::Problem;
+
+/// Keys that mean something for groups with the strategy `pending` alone.
+const FOR_PENDING: [&str; 8] = [
+    "expander",
+    "priorities",
+    "prices",
+    "limits",
+    "balanceSimilar",
+    "balanceIgnoreLabels",
+    "backoff",
+    "expendablePodsBelowPriority",
+];
+
+pub(super) fn of(file: &File) -> Vec<Problem> {
+    let mut warnings: Vec<Problem> = file.groups.iter().filter_map(boundless).collect();
+    let pending: Vec<&Draft> = file.groups.iter().filter(|draft| is_pending(draft)).collect();
+    if pending.is_empty() {
+        warnings.extend(FOR_PENDING.into_iter().filter_map(|key| without_pending(file, key)));
+        return warnings;
+    }
+    warnings.extend(pending.iter().filter_map(|draft| without_template(draft)));
+    warnings.extend(pending.iter().filter_map(|draft| without_price(file, draft)));
+    warnings.extend(only_estimates(file, &pending));
+    warnings.extend(idle_priorities(file));
+    warnings.extend(idle_labels(file));
+    warnings
+}
+
+fn is_pending(draft: &Draft) -> bool {
+    matches!(draft.group.strategy, Strategy::Pending(_))
+}
+
+/// A size without a maximum is never changed.
+fn boundless(draft: &Draft) -> Option<Problem> {
+    (draft.cloud == Cloud::None && draft.group.size.max.is_none()).then(|| {
+        let message = format!("nobody says how large `{}` may become, so its size is left alone", draft.group.name);
+        let hint = "add `size: { max: … }`, or say with `cloud:` who makes its machines";
+        Problem::at(draft.places.of("name"), message, hint)
+    })
+}
+
+fn without_pending(file: &File, key: &str) -> Option<Problem> {
+    file.places.has(key).then(|| {
+        let message = format!("no group has the strategy `pending`, so `{key}` decides nothing");
+        Problem::at(file.places.of(key), message, "remove it, or give a group `strategy: { pending: {} }`")
+    })
+}
+
+fn without_template(draft: &Draft) -> Option<Problem> {
+    let group = &draft.group;
+    let may_be_empty = group.size.min.is_none_or(|min| min == 0);
+    (draft.cloud == Cloud::None && group.template.is_none() && may_be_empty).then(|| {
+        let message = format!("nobody says what a node of `{}` is like before it has had one", group.name);
+        let hint = "add `template:`, or keep a node with `size: { min: 1 }`; the group cannot grow until then";
+        Problem::at(draft.places.of("name"), message, hint)
+    })
+}
+
+/// A type that is in none of the lists is most likely misspelt, here or there.
+fn without_price(file: &File, draft: &Draft) -> Option<Problem> {
+    let group = &draft.group;
+    let template = group.template.as_ref()?;
+    let labels: Labels = template.labels.iter().chain(group.select.labels.iter()).collect();
+    let offering = Offering::of(&labels);
+    let prices = &file.growth.prices;
+    let named = offering.instance_type.is_some() && prices.are_stated() && draft.cloud == Cloud::None;
+    (named && prices.sources().quote(group.price, &offering, None).is_none()).then(|| {
+        let message = format!("no price is stated for {offering}, so it is estimated");
+        let hint = format!("add it to `prices`, or a `price` to `{}`", group.name);
+        Problem::at(draft.places.of("template"), message, hint)
+    })
+}
+
+fn only_estimates(file: &File, pending: &[&Draft]) -> Option<Problem> {
+    let (place, _) = file.growth.expander.iter().find(|(_, expander)| *expander == Expander::Price)?;
+    let unknown = |draft: &&Draft| draft.group.price.is_none() && draft.cloud == Cloud::None;
+    (!file.growth.prices.are_stated() && pending.iter().all(unknown)).then(|| {
+        let message = "no price is stated, so `price` compares nothing but estimates";
+        let hint = "add `prices: { machines: … }`, `prices: { catalogue: … }`, or a `price` to each group";
+        Problem::at(place.clone(), message, hint)
+    })
+}
+
+fn idle_priorities(file: &File) -> Option<Problem> {
+    let asked = file.growth.expander.iter().any(|(_, expander)| *expander == Expander::Priority);
+    (file.places.has("priorities") && !asked).then(|| {
+        let message = "no expander asks for `priorities`";
+        Problem::at(file.places.of("priorities"), message, "write `expander: priority`, or a list with it")
+    })
+}
+
+fn idle_labels(file: &File) -> Option<Problem> {
+    (file.places.has("balanceIgnoreLabels") && !file.growth.balance_similar).then(|| {
+        let message = "nothing is balanced while `balanceSimilar` is false";
+        let problem = Problem::at(file.places.of("balanceIgnoreLabels"), message, "remove one of the two");
+        problem.also(file.places.of("balanceSimilar"), "here")
+    })
+}
