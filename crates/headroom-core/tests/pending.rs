@@ -84,8 +84,9 @@ fn a_machine_that_never_came_makes_its_group_back_off_and_the_next_best_is_taken
         expect![[r#"
             cheap 0 -> 1, wants +1
             dear 0, wants +0
-              cheap: resize 0 -> 1 because pod default/p waits
+              cheap: resize 0 -> 1 because pod default/p waits; best by price 2.4568, next best dear with price 19.0598
               option: cheap +1: price 2.4568 = 2 * ($0.05 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.375
+              option: dear +1: price 19.0598 = 2 * ($0.50 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.50 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.375
 
             cheap 1, wants +0, 1 upcoming
             dear 0, wants +0
@@ -254,6 +255,39 @@ fn a_minimum_is_held_by_limits_and_back_off_and_needs_no_pods_to_be_known() {
               not: group down: left alone until 2026-01-01T00:05:00Z: the cloud refused
               not: group wide: has 2 nodes, at most 1 wanted; none is removed for that alone
               not: group web: wants at least 3 nodes, 2 allowed: all nodes may have 5 cpu and have 4200m, a new one has 2
+        "#]],
+    );
+}
+
+#[test]
+fn groups_that_differ_in_price_or_priority_share_no_nodes() {
+    check(
+        "group spot pending min=0 max=9 price=0.05 template=2/8Gi target=0
+         group dear pending min=0 max=9 price=0.5 template=2/8Gi target=0
+         group near pending min=0 max=9 price=0.051 template=2/8Gi target=0
+         pod p{1..4} cpu=2 memory=1Gi
+         round
+         policy expander=priority
+         group spot pending min=0 max=9 priority=1 template=2/8Gi target=0
+         group dear pending min=0 max=9 priority=2 template=2/8Gi target=0
+         group near pending min=0 max=9 priority=2 template=2/8Gi target=0
+         round",
+        expect![[r#"
+            spot 0 -> 2, wants +2
+            dear 0, wants +0
+            near 0 -> 2, wants +2
+              spot: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by price 1.3024, next best dear with price 12.1267
+              near: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by price 1.3024, next best dear with price 12.1267
+              option: spot +4: price 1.3024 = 1.8026 * ($0.20 + $0.0166) / ($0.2832 + $0.0166): 4 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
+              option: dear +4: price 12.1267 = 1.8026 * ($2.00 + $0.0166) / ($0.2832 + $0.0166): 4 x $0.50 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
+
+            spot 0, wants +0
+            dear 0 -> 2, wants +2
+            near 0 -> 2, wants +2
+              dear: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by priority 2, next best spot with priority 1
+              near: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by priority 2, next best spot with priority 1
+              option: dear +4: priority 2
+              option: spot +4: priority 1
         "#]],
     );
 }

@@ -8,7 +8,7 @@ use crate::balance::{Member, Part, partners, share_out};
 use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
-use crate::pricing::Offering;
+use crate::pricing::{Offering, Quote};
 use crate::quantity::Totals;
 use crate::scheduling::{AtBest, Offer, Outlook, Placement, TemplateId};
 use crate::snapshot::ClassId;
@@ -19,6 +19,9 @@ type Family = Vec<usize>;
 /// With more options times classes than this, options that cannot be the best are not packed. Packing a class takes about
 /// a microsecond.
 const CHEAP: usize = 20_000;
+
+/// Groups whose prices differ by more than this percentage share no nodes. The zones of a region differ by less.
+const PRICE_TOLERANCE: i128 = 5;
 
 /// An option that was chosen.
 pub(super) struct Choice {
@@ -101,7 +104,7 @@ fn families_of(outlook: &Outlook, candidates: &Candidates<'_>, policy: &PendingP
             if candidates.may_share(*at) {
                 let verdicts = partners(member, members, similarity).into_iter().map(|(_, verdict)| verdict.is_ok());
                 for ((other, alike), taken) in positions.iter().zip(verdicts).zip(&mut taken).skip(number + 1) {
-                    if alike && candidates.may_share(*other) {
+                    if alike && candidates.may_share(*other) && as_welcome(candidates, *at, *other, policy) {
                         family.push(*other);
                         *taken = true;
                     }
@@ -139,11 +142,29 @@ fn at_best(
         shared_with: family.iter().skip(1).filter_map(|at| candidates.name(*at)).cloned().collect(),
         nodes: candidates.whole(first, nodes.min(candidates.family_room(family))),
         capacity: capacity.clone(),
-        price: policy.prices.quote(group.price, &Offering::of(&template.labels), None),
+        price: quote(candidates, first, policy),
         requested,
         priority: group.priority,
         at_best: true,
     })
+}
+
+/// Whether the user sees no difference between two groups: otherwise a share of the nodes would go to the dearer or the
+/// less preferred one.
+fn as_welcome(candidates: &Candidates<'_>, one: usize, other: usize, policy: &PendingPolicy) -> bool {
+    let price = |at| quote(candidates, at, policy).map(|quote| i128::from(quote.amount.0));
+    let priority = |at| candidates.group(at).and_then(|group| group.priority);
+    let alike = match (price(one), price(other)) {
+        (Some(one), Some(other)) => (one - other).abs() * 100 <= one.max(other) * PRICE_TOLERANCE,
+        (one, other) => one == other,
+    };
+    alike && priority(one) == priority(other)
+}
+
+/// What a new node costs, when somebody says so.
+fn quote(candidates: &Candidates<'_>, at: usize, policy: &PendingPolicy) -> Option<Quote> {
+    let (template, group) = (candidates.new_node(at)?, candidates.group(at)?);
+    policy.prices.quote(group.price, &Offering::of(&template.labels), None)
 }
 
 /// The nodes of an option that was packed and what its pods request; no nodes when none of them helps.
