@@ -291,3 +291,23 @@ fn groups_that_differ_in_price_or_priority_share_no_nodes() {
         "#]],
     );
 }
+
+#[test]
+fn a_price_of_the_cloud_counts_where_nobody_else_states_one() {
+    check(
+        "group a pending min=0 max=9 template=4/8Gi cloudPrice=0.3 target=0
+         group b pending min=0 max=9 template=2/8Gi cloudPrice=0.1 target=0
+         group c pending min=0 max=9 template=3/8Gi price=0.01 cloudPrice=9 target=0
+         pod p cpu=1 memory=1Gi
+         round",
+        expect![[r#"
+            a 0, wants +0
+            b 0, wants +0
+            c 0 -> 1, wants +1
+              c: resize 0 -> 1 because pod default/p waits; best by price 1.4714, next best b with price 4.3015
+              option: c +1: price 1.4714 = 3 * ($0.01 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.01 (config) with 3 cpu, preferred 1 cpu, unfitness 3; waste 1.5417
+              option: b +1: price 4.3015 = 2 * ($0.10 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.10 (provider) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.375
+              option: a +1: price 23.3613 = 4 * ($0.30 + $0.0166) / ($0.0376 + $0.0166): 1 x $0.30 (provider) with 4 cpu, preferred 1 cpu, unfitness 4; waste 1.625
+        "#]],
+    );
+}

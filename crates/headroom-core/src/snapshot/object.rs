@@ -10,7 +10,7 @@ use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
 use super::{HostPort, Labels, PodTerm, Preference, Spread};
-use crate::quantity::Resources;
+use crate::quantity::{Money, Resources};
 
 /// What a taint does to pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -485,6 +485,9 @@ pub struct CloudGroup {
     /// What a new machine will be like, when the cloud knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,
+    /// What one machine costs in an hour, when the cloud says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Money>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -22,7 +22,7 @@ use crate::membership::Membership;
 use crate::memory::{GroupMemory, Request};
 use crate::plan::{Action, Counts, GroupReport, Reason, Resource, ScaleUp, Subject, Usage, Waiting, Why};
 use crate::policy::{Group, Mode, Pending, Strategy};
-use crate::pricing::Offering;
+use crate::pricing::{Offering, Quote};
 use crate::quantity::{Resources, Totals};
 use crate::round::Round;
 use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
@@ -57,6 +57,8 @@ struct Open<'p> {
     room: u32,
     /// The limit that allows no more; None when something else holds the group.
     bound: Option<Bound>,
+    /// What a new node costs, when somebody says so.
+    price: Option<Quote>,
     /// The labels of a new node, without those by which the group is told apart.
     labels: Labels,
 }
@@ -125,6 +127,11 @@ impl<'c> Candidates<'c> {
         let each = members().fold(Resources::default(), |most, open| most.max_each(&open.machine.template.capacity));
         let rooms = members().fold(0, |sum: u32, open| sum.saturating_add(open.room));
         self.1.room(0, rooms, &each, self.2).nodes
+    }
+
+    /// What a new node costs, when somebody says so.
+    fn price(&self, at: usize) -> Option<Quote> {
+        self.0.get(at).and_then(|open| open.price)
     }
 
     /// A group that grows as a whole or not at all shares with nobody.
@@ -299,6 +306,8 @@ fn look<'p>(
         round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
         room = 0;
     }
+    let from_cloud = cloud.and_then(|cloud| cloud.price);
+    let price = round.policy.pending.prices.quote(group.price, &key.offering, from_cloud);
     let own = |key: &str| group.select.labels.get(key).is_some();
     let labels = machine.template.labels.iter().filter(|(key, _)| !own(key)).collect();
     let guard::Limits { min, max } = limits;
@@ -316,6 +325,7 @@ fn look<'p>(
         max,
         room,
         bound,
+        price,
         labels,
     };
     (report, Some(open))

@@ -8,7 +8,6 @@ use crate::balance::{Member, Part, partners, share_out};
 use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
-use crate::pricing::{Offering, Quote};
 use crate::quantity::Totals;
 use crate::scheduling::{AtBest, Offer, Outlook, Placement, TemplateId};
 use crate::snapshot::ClassId;
@@ -47,7 +46,7 @@ pub(super) fn choose(
 ) -> Option<Choice> {
     let outlook = placement.outlook(pods);
     let families = families_of(&outlook, candidates, policy);
-    let at_best = families.iter().map(|family| at_best(&outlook, candidates, family, policy));
+    let at_best = families.iter().map(|family| at_best(&outlook, candidates, family));
     let mut options: Vec<Candidate> = at_best.collect::<Option<_>>()?;
     let few = families.len().saturating_mul(pods.len()) <= CHEAP;
     let mut to_pack: Vec<usize> = if few { (0..families.len()).collect() } else { Vec::new() };
@@ -104,7 +103,7 @@ fn families_of(outlook: &Outlook, candidates: &Candidates<'_>, policy: &PendingP
             if candidates.may_share(*at) {
                 let verdicts = partners(member, members, similarity).into_iter().map(|(_, verdict)| verdict.is_ok());
                 for ((other, alike), taken) in positions.iter().zip(verdicts).zip(&mut taken).skip(number + 1) {
-                    if alike && candidates.may_share(*other) && as_welcome(candidates, *at, *other, policy) {
+                    if alike && candidates.may_share(*other) && as_welcome(candidates, *at, *other) {
                         family.push(*other);
                         *taken = true;
                     }
@@ -126,12 +125,7 @@ fn offers(candidates: &Candidates<'_>, family: &[usize]) -> Vec<Offer> {
 }
 
 /// The option as the expanders see it while nothing is packed.
-fn at_best(
-    outlook: &Outlook,
-    candidates: &Candidates<'_>,
-    family: &[usize],
-    policy: &PendingPolicy,
-) -> Option<Candidate> {
+fn at_best(outlook: &Outlook, candidates: &Candidates<'_>, family: &[usize]) -> Option<Candidate> {
     let first = *family.first()?;
     let (template, group) = (candidates.new_node(first)?, candidates.group(first)?);
     let templates: Vec<TemplateId> = family.iter().map(|at| TemplateId(candidates.template(*at))).collect();
@@ -142,7 +136,7 @@ fn at_best(
         shared_with: family.iter().skip(1).filter_map(|at| candidates.name(*at)).cloned().collect(),
         nodes: candidates.whole(first, nodes.min(candidates.family_room(family))),
         capacity: capacity.clone(),
-        price: quote(candidates, first, policy),
+        price: candidates.price(first),
         requested,
         priority: group.priority,
         at_best: true,
@@ -151,20 +145,14 @@ fn at_best(
 
 /// Whether the user sees no difference between two groups: otherwise a share of the nodes would go to the dearer or the
 /// less preferred one.
-fn as_welcome(candidates: &Candidates<'_>, one: usize, other: usize, policy: &PendingPolicy) -> bool {
-    let price = |at| quote(candidates, at, policy).map(|quote| i128::from(quote.amount.0));
+fn as_welcome(candidates: &Candidates<'_>, one: usize, other: usize) -> bool {
+    let price = |at| candidates.price(at).map(|quote| i128::from(quote.amount.0));
     let priority = |at| candidates.group(at).and_then(|group| group.priority);
     let alike = match (price(one), price(other)) {
         (Some(one), Some(other)) => (one - other).abs() * 100 <= one.max(other) * PRICE_TOLERANCE,
         (one, other) => one == other,
     };
     alike && priority(one) == priority(other)
-}
-
-/// What a new node costs, when somebody says so.
-fn quote(candidates: &Candidates<'_>, at: usize, policy: &PendingPolicy) -> Option<Quote> {
-    let (template, group) = (candidates.new_node(at)?, candidates.group(at)?);
-    policy.prices.quote(group.price, &Offering::of(&template.labels), None)
 }
 
 /// The nodes of an option that was packed and what its pods request; no nodes when none of them helps.
