@@ -260,17 +260,12 @@ fn a_minimum_is_held_by_limits_and_back_off_and_needs_no_pods_to_be_known() {
 }
 
 #[test]
-fn groups_that_differ_in_price_or_priority_share_no_nodes() {
+fn groups_that_differ_in_price_share_no_nodes() {
     check(
         "group spot pending min=0 max=9 price=0.05 template=2/8Gi target=0
          group dear pending min=0 max=9 price=0.5 template=2/8Gi target=0
          group near pending min=0 max=9 price=0.051 template=2/8Gi target=0
          pod p{1..4} cpu=2 memory=1Gi
-         round
-         policy expander=priority
-         group spot pending min=0 max=9 priority=1 template=2/8Gi target=0
-         group dear pending min=0 max=9 priority=2 template=2/8Gi target=0
-         group near pending min=0 max=9 priority=2 template=2/8Gi target=0
          round",
         expect![[r#"
             spot 0 -> 2, wants +2
@@ -280,14 +275,6 @@ fn groups_that_differ_in_price_or_priority_share_no_nodes() {
               near: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by price 1.3024, next best dear with price 12.1267
               option: spot +4: price 1.3024 = 1.8026 * ($0.20 + $0.0166) / ($0.2832 + $0.0166): 4 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
               option: dear +4: price 12.1267 = 1.8026 * ($2.00 + $0.0166) / ($0.2832 + $0.0166): 4 x $0.50 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
-
-            spot 0, wants +0
-            dear 0 -> 2, wants +2
-            near 0 -> 2, wants +2
-              dear: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by priority 2, next best spot with priority 1
-              near: resize 0 -> 2 because 4 pods wait, default/p1 among them; best by priority 2, next best spot with priority 1
-              option: dear +4: priority 2
-              option: spot +4: priority 1
         "#]],
     );
 }

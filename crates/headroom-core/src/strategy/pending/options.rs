@@ -103,7 +103,7 @@ fn families_of(outlook: &Outlook, candidates: &Candidates<'_>, policy: &PendingP
             if candidates.may_share(*at) {
                 let verdicts = partners(member, members, similarity).into_iter().map(|(_, verdict)| verdict.is_ok());
                 for ((other, alike), taken) in positions.iter().zip(verdicts).zip(&mut taken).skip(number + 1) {
-                    if alike && candidates.may_share(*other) && as_welcome(candidates, *at, *other) {
+                    if alike && candidates.may_share(*other) && cost_alike(candidates, *at, *other) {
                         family.push(*other);
                         *taken = true;
                     }
@@ -143,16 +143,13 @@ fn at_best(outlook: &Outlook, candidates: &Candidates<'_>, family: &[usize]) -> 
     })
 }
 
-/// Whether the user sees no difference between two groups: otherwise a share of the nodes would go to the dearer or the
-/// less preferred one.
-fn as_welcome(candidates: &Candidates<'_>, one: usize, other: usize) -> bool {
+/// Whether two groups cost about the same: otherwise a share of the nodes would go to the dearer one.
+fn cost_alike(candidates: &Candidates<'_>, one: usize, other: usize) -> bool {
     let price = |at| candidates.price(at).map(|quote| i128::from(quote.amount.0));
-    let priority = |at| candidates.group(at).and_then(|group| group.priority);
-    let alike = match (price(one), price(other)) {
+    match (price(one), price(other)) {
         (Some(one), Some(other)) => (one - other).abs() * 100 <= one.max(other) * PRICE_TOLERANCE,
         (one, other) => one == other,
-    };
-    alike && priority(one) == priority(other)
+    }
 }
 
 /// The nodes of an option that was packed and what its pods request; no nodes when none of them helps.
