@@ -11,11 +11,11 @@ pub use order::Order;
 use crate::scheduling::{Filled, Offer, Placement, Supply, Unplaced};
 use crate::snapshot::ClassId;
 
-/// The orders that are tried, the most promising one first.
-const ORDERS: [Order; 3] = [Order::Size, Order::BoundFirst, Order::LargestShare];
+/// The orders that are tried, after [`Order::Size`].
+const OTHER_ORDERS: [Order; 2] = [Order::BoundFirst, Order::LargestShare];
 
-/// With more classes than this only the first order is tried: with so many sizes of pods the last machines are filled
-/// well by any order that begins with the large ones, and each order takes its time again.
+/// With more classes than this one order has to do, since each takes its time again: [`Order::BoundFirst`]. Without pods
+/// that need distance it is the order by size; with them it is the fastest, as equal machines stay equal for longer.
 const MANY_CLASSES: usize = 2_000;
 
 /// What pods need.
@@ -60,10 +60,14 @@ impl Estimate {
 /// go first. The placement is left with the pods where they are to go: take a mark before and roll back to undo that.
 pub fn estimate(placement: &mut Placement, offers: &[Offer], pods: &[(ClassId, u32)], limit: Option<u32>) -> Estimate {
     let (mark, before) = (placement.mark(), placement.node_kinds());
-    let mut best = pack(placement, offers, pods, limit, Order::Size);
-    let mut current = Order::Size;
-    let orders = if (2..=MANY_CLASSES).contains(&pods.len()) { ORDERS.as_slice() } else { &[Order::Size] };
-    for order in orders.iter().copied().skip(1) {
+    let (first, others): (Order, &[Order]) = match pods.len() {
+        0..=1 => (Order::Size, &[]),
+        2..=MANY_CLASSES => (Order::Size, &OTHER_ORDERS),
+        _ => (Order::BoundFirst, &[]),
+    };
+    let mut best = pack(placement, offers, pods, limit, first);
+    let mut current = first;
+    for order in others.iter().copied() {
         if best.unplaced.is_empty() && best.cost(offers) <= placement.least_cost(offers, before) {
             break;
         }

@@ -219,8 +219,8 @@ impl<'a> ClassView<'a> {
 
     /// The first of the waiting pods by name.
     pub fn first_pending(&self) -> Option<PodView<'a>> {
-        let names = self.pending.iter().filter_map(|index| self.snapshot.pod_at(*index));
-        names.min_by(|a, b| a.name.cmp(b.name))
+        let names = self.pending.iter().filter_map(|index| Some((self.snapshot.pod_name(*index)?, *index)));
+        self.snapshot.pod_at(names.min()?.1)
     }
 
     /// The waiting pods by name.
@@ -354,6 +354,10 @@ impl Snapshot {
     fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
         let node = entry.node.as_deref()?;
         Some(NodeView { node, sums: &entry.sums, snapshot: self, pods: &entry.pods })
+    }
+
+    fn pod_name(&self, index: u32) -> Option<&str> {
+        self.pods.get_index(index as usize).map(|(key, _)| &*key.name)
     }
 
     fn pod_at(&self, index: u32) -> Option<PodView<'_>> {

@@ -34,13 +34,18 @@ pub(in crate::scheduling) struct Statics {
     pub(in crate::scheduling) volumes: Arc<Volumes>,
     /// They ask for nodes by name, so that shapes do not tell.
     pub(in crate::scheduling) by_node: bool,
-    /// Shapes that have been looked at so far.
-    pub(super) seen: u32,
-    /// Those of them that fit, best first. With `by_node`, all.
+    /// Of each shape that has been looked at so far, whether it fits. With `by_node`, all do.
+    pub(super) seen: Vec<bool>,
+    /// Those that fit, best first.
     pub(super) fits: Arc<Vec<u32>>,
 }
 
 impl Statics {
+    /// Whether a shape is known to fit, or may, when they ask for nodes by name.
+    pub(super) fn may_fit(&self, shape: u32) -> bool {
+        self.seen.get(shape as usize).copied().unwrap_or(false)
+    }
+
     pub(in crate::scheduling) fn demand(&self) -> Demand<'_> {
         Demand { spec: &self.spec, volumes: &self.volumes }
     }

@@ -18,6 +18,7 @@ impl Placement {
     pub fn fits_new(&mut self, class: ClassId, template: TemplateId) -> Result<(), Misfit> {
         if self.class(class).rules.is_none() {
             // No need to make one: only rules look at more than the machine itself.
+            self.learn_fits(class.0);
             return self.check(self.class(class), self.prototype(template));
         }
         let mark = self.mark();
@@ -32,10 +33,12 @@ impl Placement {
     pub fn fits_any(&self, class: ClassId) -> Result<(), Misfit> {
         let class = self.class(class);
         let mut closest = Misfit::NoNodes;
-        for (_, shape) in self.shapes.iter().filter(|(_, shape)| !shape.nodes.is_empty()) {
-            let by_node = self.statics.at(class.statics).by_node;
+        let statics = self.statics.at(class.statics);
+        let by_node = statics.by_node;
+        for (id, shape) in self.shapes.iter().filter(|(_, shape)| !shape.nodes.is_empty()) {
             if !by_node
-                && let Err(misfit) = check_static(&self.statics.at(class.statics).demand(), &shape.host("", Some("")))
+                && !statics.may_fit(id)
+                && let Err(misfit) = check_static(&statics.demand(), &shape.host("", Some("")))
             {
                 closest = closest.max(misfit);
                 continue;
@@ -83,7 +86,9 @@ impl Placement {
     /// Every constraint in kube-scheduler's order.
     fn check(&self, class: &Class, node: &Node) -> Result<(), Misfit> {
         let statics = self.statics.at(class.statics);
-        check_static(&statics.demand(), &self.host(node))?;
+        if statics.by_node || !statics.may_fit(node.shape) {
+            check_static(&statics.demand(), &self.host(node))?;
+        }
         if node.closed {
             return Err(Misfit::Unschedulable);
         }

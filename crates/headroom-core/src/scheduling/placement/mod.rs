@@ -199,26 +199,35 @@ impl Placement {
     /// The shapes on which a class may run by its static side, present nodes first, then by the pods' preferences. A
     /// class that asks for nodes by name gets every shape.
     fn fitting(&mut self, class: u32) -> Arc<Vec<u32>> {
-        let statics = self.statics.at_mut(self.classes.at(class).statics);
-        if statics.seen < self.shapes.len() {
-            let mut fits = std::mem::take(Arc::make_mut(&mut statics.fits));
-            let demand = statics.demand();
-            let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
-            let fit = |shape: u32| statics.by_node || check_static(&demand, &host(shape)).is_ok();
-            fits.extend((statics.seen..self.shapes.len()).filter(|shape| fit(*shape)));
-            fits.sort_by_cached_key(|at| {
-                let liked = preference::score(demand.spec, &host(*at));
-                (self.shapes.at(*at).tier, std::cmp::Reverse(liked), *at)
-            });
-            statics.seen = self.shapes.len();
-            statics.fits = Arc::new(fits);
-        }
-        Arc::clone(&statics.fits)
+        self.learn_fits(class);
+        Arc::clone(&self.statics.at(self.classes.at(class).statics).fits)
     }
 
     /// Whether nodes of a shape fit by the static side of a class, or may, when it asks for nodes by name.
     fn shape_fits(&mut self, class: u32, shape: u32) -> bool {
-        self.fitting(class).contains(&shape)
+        self.learn_fits(class);
+        self.statics.at(self.classes.at(class).statics).may_fit(shape)
+    }
+
+    /// Looks at the shapes that the static side of a class has not seen.
+    fn learn_fits(&mut self, class: u32) {
+        let statics = self.statics.at_mut(self.classes.at(class).statics);
+        let (seen, all) = (statics.seen.len(), self.shapes.len());
+        if seen >= all as usize {
+            return;
+        }
+        let mut fits = std::mem::take(Arc::make_mut(&mut statics.fits));
+        let demand = statics.demand();
+        let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
+        let fit = |shape: u32| statics.by_node || check_static(&demand, &host(shape)).is_ok();
+        let new: Vec<bool> = (0..all).skip(seen).map(fit).collect();
+        fits.extend((0..all).skip(seen).zip(&new).filter(|(_, fits)| **fits).map(|(shape, _)| shape));
+        fits.sort_by_cached_key(|at| {
+            let liked = preference::score(demand.spec, &host(*at));
+            (self.shapes.at(*at).tier, std::cmp::Reverse(liked), *at)
+        });
+        statics.seen.extend(new);
+        statics.fits = Arc::new(fits);
     }
 
     /// Whether a node fits by the static side of a class, given that its shape does.

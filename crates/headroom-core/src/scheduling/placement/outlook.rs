@@ -88,45 +88,73 @@ struct Kind<'a> {
 struct SortKey<'a> {
     need: &'a [i64],
     apart: SmallVec<[u32; 1]>,
-    /// By kind.
-    welcome: Vec<bool>,
+    pattern: u32,
 }
 
 impl Placement {
     /// What new machines of each template can hold of these pods at best, as things are.
     pub fn outlook(&mut self, pods: &[(ClassId, u32)]) -> Outlook {
         let (kinds, examples) = self.kinds();
-        let welcome: Vec<Vec<bool>> = examples.iter().map(|template| self.welcome(*template, pods)).collect();
+        let (patterns, welcome) = self.patterns(&examples, pods);
+        let mut most = Row::from_elem(0, self.columns.count());
+        for prototype in self.prototypes.iter() {
+            most.iter_mut().zip(&prototype.free).for_each(|(most, free)| *most = (*most).max(*free));
+        }
         let mut outlook = Outlook::default();
-        let mut on_kinds: Vec<Vec<bool>> = Vec::new();
+        let mut pattern_of_sort: Vec<u32> = Vec::new();
         let mut index: FxHashMap<SortKey<'_>, usize> = FxHashMap::default();
-        for (at, (class, count)) in pods.iter().enumerate() {
+        for ((class, count), pattern) in pods.iter().zip(patterns) {
             let class = self.class(*class);
+            // Pods that no machine is large enough for are of no sort.
+            if !covers(&most, &class.need) {
+                continue;
+            }
             let rules = class.rules.iter().flat_map(|rules| &rules.anti);
             let over_hosts = rules.filter(|rule| rule.against_own && self.counter(rule.counter).key == Key::Host);
             let mut apart: SmallVec<[u32; 1]> = over_hosts.map(|rule| rule.counter).collect();
             apart.sort_unstable();
             apart.dedup();
-            let welcome: Vec<bool> = welcome.iter().map(|kind| kind.get(at).copied().unwrap_or(false)).collect();
             let next = outlook.sorts.len();
-            let key = SortKey { need: &class.need, apart: apart.clone(), welcome: welcome.clone() };
+            let key = SortKey { need: &class.need, apart: apart.clone(), pattern };
             let sort = *index.entry(key).or_insert(next);
             if sort == next {
                 let (spec, need) = (class.spec.clone(), class.need.clone());
                 outlook.sorts.push(Sort { spec, need, count: 0, apart });
-                on_kinds.push(welcome);
+                pattern_of_sort.push(pattern);
             }
             outlook.sorts.get_mut(sort).into_iter().for_each(|sort| sort.count += i128::from(*count));
         }
+        let is_welcome =
+            |pattern: u32, kind: usize| welcome.get(pattern as usize).and_then(|on| on.get(kind)) == Some(&true);
         for (prototype, kind) in self.prototypes.iter().zip(kinds) {
-            let sorts = (0..).zip(&outlook.sorts).zip(&on_kinds);
-            let fits = sorts.filter(|((_, sort), welcome)| {
-                welcome.get(kind).copied().unwrap_or(false) && covers(&prototype.free, &sort.need)
-            });
+            let sorts = (0..).zip(&outlook.sorts).zip(&pattern_of_sort);
+            let fits =
+                sorts.filter(|((_, sort), pattern)| is_welcome(**pattern, kind) && covers(&prototype.free, &sort.need));
             outlook.fits.push(fits.map(|((number, _), _)| number).collect());
             outlook.free.push(prototype.free.clone());
         }
         outlook
+    }
+
+    /// The pattern of each class by number, and of each pattern on which kinds of machines its pods are welcome.
+    fn patterns(&mut self, examples: &[TemplateId], pods: &[(ClassId, u32)]) -> (Vec<u32>, Vec<Vec<bool>>) {
+        let mut patterns = vec![0; pods.len()];
+        let mut known: Vec<Vec<bool>> = vec![Vec::new()];
+        for template in examples {
+            let mut index: FxHashMap<(u32, bool), u32> = FxHashMap::default();
+            let mut finer: Vec<Vec<bool>> = Vec::new();
+            for (pattern, welcome) in patterns.iter_mut().zip(self.welcome(*template, pods)) {
+                let coarser = *pattern;
+                *pattern = *index.entry((coarser, welcome)).or_insert_with(|| {
+                    let mut on = known.get(coarser as usize).cloned().unwrap_or_default();
+                    on.push(welcome);
+                    finer.push(on);
+                    u32::try_from(finer.len() - 1).unwrap_or(u32::MAX)
+                });
+            }
+            known = finer;
+        }
+        (patterns, known)
     }
 
     /// The kind of each template, by number, and of each kind one template.
