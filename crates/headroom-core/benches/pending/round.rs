@@ -139,7 +139,7 @@ mod building {
 }
 
 /// Checks the plan once, then times how it is made.
-fn time(bencher: Bencher, builder: &Builder, policy: &Policy, check: impl FnOnce(&Plan)) {
+pub(crate) fn time(bencher: Bencher, builder: &Builder, policy: &Policy, check: impl FnOnce(&Plan)) {
     let decide = || decide(black_box(builder.snapshot()), policy, &Memory::settled(), Timestamp::UNIX_EPOCH).0;
     check(&decide());
     bencher.bench(decide);
@@ -151,7 +151,7 @@ fn groups(count: u32) -> Policy {
 }
 
 /// Groups without limits, one for each kind of machine.
-fn policy(templates: impl IntoIterator<Item = Option<Template>>) -> Policy {
+pub(crate) fn policy(templates: impl IntoIterator<Item = Option<Template>>) -> Policy {
     let group = |(at, template)| {
         let name = format!("group-{at}");
         let select = Selection { labels: [(GROUP, &*name)].into_iter().collect(), capacity: None };
@@ -176,7 +176,7 @@ fn placed(plan: &Plan) -> u64 {
 }
 
 /// For each refusal of pods, how many they are and how much cpu one needs.
-fn refused(plan: &Plan) -> Vec<(u32, i64)> {
+pub(crate) fn refused(plan: &Plan) -> Vec<(u32, i64)> {
     let of_pods = plan.report.refusals.iter().filter_map(|refusal| match (&refusal.subject, &refusal.why) {
         (Subject::Pods { count, .. }, Why::FitsNoGroup { misfit: Misfit::Resource { needs, .. }, .. }) => {
             Some((*count, *needs))

@@ -34,7 +34,7 @@ pub(super) fn enforce_unknown(
     for ((at, group), report) in policy.groups.iter().enumerate().zip(reports) {
         let unknown = matches!(group.strategy, Strategy::Pending(_))
             && group.mode != Mode::Off
-            && open.iter().all(|open| open.at != at);
+            && open.binary_search_by_key(&at, |open| open.at).is_err();
         let (Some(report), true) = (report.as_mut(), unknown) else { continue };
         let (Some(min), Some(max)) = (report.min, report.max) else { continue };
         let room = policy.pending.limits.room(report.size, max, &Resources::default(), present);

@@ -12,6 +12,8 @@ mod write_off;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::backoff::{Backoffs, Key};
 use crate::balance::Shape;
 use crate::expander::Context;
@@ -415,13 +417,12 @@ fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
             attach_limits: &[],
         })
         .collect();
-    let standing = |node: &Node| {
-        let booting = open.iter().position(|open| open.machines.booting.contains(&node.name));
-        match booting.and_then(|at| u32::try_from(at).ok()) {
-            Some(at) => Standing::Upcoming(TemplateId(at)),
-            None if node.deleting => Standing::Absent,
-            None => Standing::Present,
-        }
+    let booting = (0..).zip(open).flat_map(|(at, open)| open.machines.booting.iter().map(move |name| (name, at)));
+    let booting: FxHashMap<&Arc<str>, u32> = booting.collect();
+    let standing = |node: &Node| match booting.get(&node.name) {
+        Some(at) => Standing::Upcoming(TemplateId(*at)),
+        None if node.deleting => Standing::Absent,
+        None => Standing::Present,
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
     let extra: &[SharedSpec] = &[];
