@@ -298,3 +298,46 @@ fn a_price_of_the_cloud_counts_where_nobody_else_states_one() {
         "#]],
     );
 }
+
+#[test]
+fn a_new_node_runs_the_daemon_sets_of_one_like_it_and_those_that_are_new() {
+    check(
+        "group web pending min=0 max=9 target=1
+         node a in=web cpu=2 memory=8Gi age=1h
+         daemonSet logs cpu=300m
+         daemonSet gpu select=gpu=yes cpu=1
+         daemonSet proxy cpu=200m
+         pod proxy-a kind=daemonSet controller=DaemonSet/proxy on=a running cpu=200m
+         pod full on=a running cpu=1700m
+         pod fits cpu=1500m memory=1Gi
+         pod big cpu=1600m memory=1Gi
+         round",
+        expect![[r#"
+            web 1 -> 2, wants +1, 1 in service
+              web: resize 1 -> 2 because pod default/fits waits
+              option: web +1: waste 1.125
+              not: pod default/big: fits on no new node; closest is web: needs 1600m cpu, at most 1500m free after 500m of DaemonSets
+        "#]],
+    );
+}
+
+#[test]
+fn a_new_node_holds_as_many_volumes_as_one_like_it() {
+    check(
+        "group web pending min=0 max=9 target=1
+         node a in=web cpu=2 memory=8Gi age=1h cordoned attach=disk:2
+         class fast by=disk wait
+         claim c1 class=fast
+         claim c2 class=fast
+         claim c3 class=fast
+         pod p1 cpu=100m memory=1Gi claim=c1
+         pod p2 cpu=100m memory=1Gi claim=c2
+         pod p3 cpu=100m memory=1Gi claim=c3
+         round",
+        expect![[r#"
+            web 1 -> 3, wants +2, 1 cordoned
+              web: resize 1 -> 3 because 3 pods wait, default/p1 among them
+              option: web +2: waste 1.7375
+        "#]],
+    );
+}

@@ -414,7 +414,7 @@ fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
         .map(|open| NewNode {
             template: &open.machine.template,
             daemon_sets: &open.machine.daemon_sets,
-            attach_limits: &[],
+            attach_limits: &open.machine.attach_limits,
         })
         .collect();
     let booting = (0..).zip(open).flat_map(|(at, open)| open.machines.booting.iter().map(move |name| (name, at)));

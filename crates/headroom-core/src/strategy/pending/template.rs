@@ -1,5 +1,6 @@
 //! What a new machine of a group will be like.
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::memory::{GroupMemory, Stated};
 use crate::policy::Group;
 use crate::round::Round;
 use crate::scheduling::{HOSTNAME, Host, allows};
-use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Taint, Template};
+use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Snapshot, Taint, Template};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
 
 /// What a new machine will be like, and the pods of DaemonSets that will run on it.
@@ -20,6 +21,8 @@ pub(super) struct NewMachine {
     pub(super) template: Template,
     pub(super) source: TemplateSource,
     pub(super) daemon_sets: Vec<SharedSpec>,
+    /// How many volumes of each driver it can hold, where that is known.
+    pub(super) attach_limits: Vec<(Arc<str>, u32)>,
 }
 
 /// Who says what a new machine will be like.
@@ -57,21 +60,32 @@ pub(super) fn new_machine(
     if let Some(view) = newest(round.now, group, cloud, nodes, memory).filter(|view| view.node.created >= changed) {
         let template = template_of(group, view.node);
         memory.template = Some(template.clone());
-        let pods = view.pods().into_iter().filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
-        let daemon_sets = pods.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
+        let daemon_sets = daemon_sets(round.snapshot, &template, Some(view));
         let source = TemplateSource::Node(Arc::clone(&view.node.name));
-        return Some(NewMachine { template, source, daemon_sets });
+        let attach_limits = round.snapshot.attach_limits(&view.node.name).to_vec();
+        return Some(NewMachine { template, source, daemon_sets, attach_limits });
     }
     let remembered = || Some((memory.template.clone()?, TemplateSource::Memory));
     let (mut template, source) = stated.or_else(remembered)?;
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
     template.taints.retain(|taint| stays(group, taint));
-    let host = Host::new(&template);
-    let snapshot = round.snapshot;
-    let running = snapshot.daemon_sets().filter(|spec| allows(snapshot, spec, &host).is_ok());
-    let daemon_sets = running.cloned().collect();
-    Some(NewMachine { template, source, daemon_sets })
+    let daemon_sets = daemon_sets(round.snapshot, &template, None);
+    Some(NewMachine { template, source, daemon_sets, attach_limits: Vec::new() })
+}
+
+/// The DaemonSet pods that will land on a new node: those that run on one like it, and one of each DaemonSet that allows
+/// it and has none there yet.
+fn daemon_sets(snapshot: &Snapshot, template: &Template, like: Option<&NodeView<'_>>) -> Vec<SharedSpec> {
+    let pods = like.map(NodeView::pods).unwrap_or_default().into_iter();
+    let running = pods.filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
+    let mut all: Vec<SharedSpec> = running.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
+    let host = Host::new(template);
+    let owner = |spec: &SharedSpec| (Arc::clone(&spec.namespace), spec.controller.clone());
+    let present: BTreeSet<_> = all.iter().map(owner).collect();
+    let missing = snapshot.daemon_sets().filter(|spec| !present.contains(&owner(spec)));
+    all.extend(missing.filter(|spec| allows(snapshot, spec, &host).is_ok()).cloned());
+    all
 }
 
 /// When the template that the user or the cloud states last became another one, None when it never did. Nodes that are
