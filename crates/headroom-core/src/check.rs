@@ -1,6 +1,8 @@
 //! The invariants of a plan. `decide` lets no plan out that breaks one; property tests and the simulator ask the same
 //! function.
 
+mod shrinking;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::machines::is_node;
 use crate::membership::{Membership, groups_of_node};
 use crate::plan::{Action, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
+use crate::quantity::Totals;
+use crate::scale_down::DELETION_TAINT;
 use crate::snapshot::{Coverage, Instance, InstanceState, Kind, NodeView, Snapshot};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT, tainted_at};
 
@@ -68,6 +72,20 @@ pub enum Invariant {
     NotEmpty(u32),
     #[error("{named} of {pods} lost pods are named")]
     PodsNotNamed { named: usize, pods: u32 },
+    #[error("nodes of such groups do not go by this policy")]
+    ScaleDownOff,
+    #[error("nothing is removed: {0}")]
+    Unready(String),
+    #[error("pod {0} is not on the node, or goes already")]
+    NotOnNode(String),
+    #[error("pod {0} must not be moved")]
+    Unmovable(String),
+    #[error("disruption budget {budget} allows {allowed} evictions, not {used}")]
+    Disruptions { budget: Box<str>, used: u32, allowed: u32 },
+    #[error("the nodes that stay have no room for the pods of those that go")]
+    NoRoom,
+    #[error("the group grows in the same plan")]
+    GrowsToo,
 }
 
 /// Every action of `plan` that breaks an invariant, each at most once, in the order of the plan.
@@ -85,8 +103,7 @@ pub(crate) fn check_members(
     membership: &Membership<'_>,
     plan: &Plan,
 ) -> Vec<Violation> {
-    let mut checker =
-        Checker { snapshot, policy, membership, now: plan.at, seen: BTreeSet::new(), removed: BTreeMap::new() };
+    let mut checker = Checker::new(snapshot, policy, membership, plan);
     let verdicts = plan.actions.iter().map(|planned| checker.judge(planned));
     let broken = verdicts.enumerate().filter_map(|(action, verdict)| Some((action, verdict.err()?)));
     broken.map(|(action, invariant)| Violation { action, invariant }).collect()
@@ -107,11 +124,64 @@ struct Checker<'a> {
     now: Timestamp,
     /// What an action was about.
     seen: BTreeSet<Subject>,
-    /// Machines removed from each group so far.
+    /// Machines removed from each group so far. Of `pending` groups those count that are marked.
     removed: BTreeMap<Arc<str>, u32>,
+    /// Groups that the plan enlarges.
+    grows: BTreeSet<Arc<str>>,
+    /// Evictions so far, by namespace and name of the disruption budget.
+    disruptions: BTreeMap<(Arc<str>, Box<str>), u32>,
+    /// What pods request that have to move by this plan.
+    moved: Totals,
+    /// What is free on nodes that stay.
+    room: Totals,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
+    fn new(snapshot: &'a Snapshot, policy: &'a Policy, membership: &'a Membership<'a>, plan: &Plan) -> Self {
+        let actions = || plan.actions.iter().map(|planned| &planned.action);
+        let marks: BTreeSet<&Arc<str>> = shrinking::marks(actions()).collect();
+        let room = if marks.is_empty() {
+            Totals::default()
+        } else {
+            shrinking::room(snapshot.nodes(), |name| marks.contains(&Arc::from(name)), policy.pending.expendable_below)
+        };
+        let grows = |action: &Action| matches!(action, Action::Resize { from, to } if to > from);
+        let grows = plan.actions.iter().filter(|planned| grows(&planned.action));
+        let mut checker = Checker {
+            snapshot,
+            policy,
+            membership,
+            now: plan.at,
+            seen: BTreeSet::new(),
+            removed: BTreeMap::new(),
+            grows: grows.map(|planned| Arc::clone(&planned.group)).collect(),
+            disruptions: BTreeMap::new(),
+            moved: Totals::default(),
+            room,
+        };
+        checker.count_marked(plan);
+        checker
+    }
+
+    /// Counts the marked nodes of `pending` groups off their sizes, as far as the plan leaves the mark.
+    fn count_marked(&mut self, plan: &Plan) {
+        let unmarked: BTreeSet<&str> = plan
+            .actions
+            .iter()
+            .filter(|planned| matches!(planned.action, Action::Untaint { .. }))
+            .filter_map(|planned| planned.action.node())
+            .collect();
+        for (group, nodes) in self.policy.groups.iter().zip(&self.membership.nodes) {
+            let marked = |view: &&NodeView<'_>| {
+                view.node.taint(DELETION_TAINT).is_some() && !unmarked.contains(&*view.node.name)
+            };
+            let count = u32::try_from(nodes.iter().filter(marked).count()).unwrap_or(u32::MAX);
+            if matches!(group.strategy, Strategy::Pending(_)) && count > 0 {
+                self.removed.insert(Arc::clone(&group.name), count);
+            }
+        }
+    }
+
     fn judge(&mut self, planned: &Planned) -> Result<(), Invariant> {
         let Some(group) = self.policy.group(&planned.group) else {
             return Err(Invariant::UnknownGroup(Arc::clone(&planned.group)));
@@ -119,10 +189,11 @@ impl Checker<'_> {
         let cloud = self.snapshot.group(&group.name);
         let limits = Limits::of(group, cloud).map_err(|_| Invariant::NoLimits)?;
         let removes = match &planned.action {
-            Action::Taint { .. } | Action::Remove { .. } | Action::WriteOff { .. } => true,
+            Action::Taint { .. } | Action::Drain { .. } | Action::Remove { .. } | Action::WriteOff { .. } => true,
             Action::Resize { from, to } => to < from,
             Action::Untaint { .. } => false,
         };
+        let by_pods = matches!(group.strategy, Strategy::Pending(_));
         if group.mode == Mode::Off || (removes && group.mode == Mode::GrowOnly) {
             return Err(Invariant::Mode);
         }
@@ -146,6 +217,10 @@ impl Checker<'_> {
                 let view = self.own_node(node)?;
                 view.node.taint(key).map(|_| ()).ok_or(Invariant::NotMarked)
             }
+            Action::Taint { node, taint } if by_pods => self.judge_shrinking_mark(group, limits, node, taint),
+            Action::Drain { node, pods, .. } if by_pods => self.judge_drain(node, pods),
+            Action::Drain { .. } => Err(Invariant::NotMarked),
+            Action::Remove { node, pods, .. } if by_pods => self.judge_shrinking_removal(group, limits, node, pods),
             Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),
             Action::Remove { node, pods, .. } => self.judge_removal(group, limits, node, pods),
             Action::WriteOff { provider_id, replace } => self.judge_write_off(group, limits, provider_id, *replace),
@@ -254,7 +329,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn own_node(&self, name: &Arc<str>) -> Result<NodeView<'_>, Invariant> {
+    fn own_node(&self, name: &Arc<str>) -> Result<NodeView<'a>, Invariant> {
         let view = self.snapshot.node(name).ok_or_else(|| Invariant::UnknownNode(Arc::clone(name)))?;
         match groups_of_node(self.policy, view.node).len() {
             1 => Ok(view),

@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use crate::backoff::Backoffs;
 use crate::check::check_members;
 use crate::membership::Membership;
-use crate::memory::{GroupMemory, Memory};
+use crate::memory::{GroupMemory, Memory, Watch};
 use crate::plan::{GroupReport, Plan, Subject, Why};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
+use crate::scale_down::{self, Look};
 use crate::snapshot::{Coverage, Kind, Snapshot};
 use crate::strategy::pending::{self, Inquiry, Outcome};
 use crate::strategy::utilization::{self, Members};
@@ -22,8 +23,14 @@ use crate::strategy::utilization::{self, Members};
 /// not make sense becomes a refusal in the report.
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
     let mut round = Round::new(snapshot, policy, memory, now);
-    let Decided { membership, remembered, backoffs, .. } = decide_all(&mut round);
-    let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs };
+    let Decided { membership, mut remembered, backoffs, look, outcome } = decide_all(&mut round);
+    let scale_down = look.map(|look| match outcome.map(|outcome| outcome.into_placement(&round)) {
+        Some((placement, waiting)) => {
+            scale_down::pass(&mut round, look, &membership, placement, waiting, &mut remembered)
+        }
+        None => Watch { idle: BTreeMap::new(), ..memory.scale_down.clone().unwrap_or_default() },
+    });
+    let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs, scale_down };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy, &membership);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());
@@ -48,6 +55,8 @@ struct Decided<'a> {
     membership: Membership<'a>,
     remembered: Vec<GroupMemory>,
     backoffs: Backoffs,
+    /// What could go; None when scale-down is off.
+    look: Option<Look<'a>>,
     outcome: Option<Outcome<'a>>,
 }
 
@@ -61,10 +70,12 @@ fn decide_all<'a>(round: &mut Round<'a>) -> Decided<'a> {
     for ((at, group), memory) in policy.groups.iter().enumerate().zip(&mut remembered) {
         reports.push(decide_group(round, &membership, at, group, memory));
     }
+    let look = Look::new(round, &membership);
+    round.idle = look.as_ref().map(Look::ranks).unwrap_or_default();
     let mut backoffs = memory.backoffs.clone();
     let outcome = pending::pass(round, &membership, &mut remembered, &mut backoffs, &mut reports);
     round.report.groups = reports.into_iter().flatten().collect();
-    Decided { membership, remembered, backoffs, outcome }
+    Decided { membership, remembered, backoffs, look, outcome }
 }
 
 /// What is remembered of the groups of the policy. What is only shown must not start a timer.
@@ -73,8 +84,8 @@ fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTree
         if !policy.dry_run && group.mode != Mode::DryRun {
             return (Arc::clone(&group.name), memory);
         }
-        let GroupMemory { lock, last_step, breaker, request, .. } = before.group(&group.name);
-        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, request, ..memory })
+        let GroupMemory { lock, last_step, breaker, request, drains, given_up, .. } = before.group(&group.name);
+        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, request, drains, given_up, ..memory })
     });
     groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()
 }

@@ -24,6 +24,7 @@ pub mod policy;
 pub mod pricing;
 pub mod quantity;
 mod round;
+pub mod scale_down;
 pub mod scheduling;
 pub mod snapshot;
 pub mod strategy;

@@ -24,6 +24,47 @@ pub struct Memory {
     /// Groups that are left alone because machines did not come.
     #[serde(skip_serializing_if = "Backoffs::is_empty")]
     pub backoffs: Backoffs,
+    /// What scale-down has seen; None before it looked for the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_down: Option<Watch>,
+}
+
+/// What scale-down remembers of the whole cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Watch {
+    /// The nodes that could go, with the time since which that has been so.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub idle: BTreeMap<Arc<str>, Timestamp>,
+    /// How large the cluster was.
+    pub level: Level,
+}
+
+/// How large a cluster is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Level {
+    /// Nodes.
+    pub nodes: u32,
+    /// Requested cpu in thousandths of a core.
+    pub cpu: i128,
+    /// Requested memory in bytes.
+    pub memory: i128,
+    /// Since when the cluster has been less than half as large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fell_at: Option<Timestamp>,
+}
+
+/// How far the drain of a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drain {
+    /// Pods that have to be evicted.
+    pub evictions: u32,
+    /// Pods on the node that must go, those on their way out included.
+    pub pods: u32,
+    /// Since when it has been so many.
+    pub since: Timestamp,
 }
 
 /// What is remembered of one group.
@@ -73,6 +114,12 @@ pub struct GroupMemory {
     /// The last failure of the cloud that has been taken in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Timestamp>,
+    /// The nodes that are being drained.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub drains: BTreeMap<Arc<str>, Drain>,
+    /// The nodes whose drain was given up, with the time of that.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub given_up: BTreeMap<Arc<str>, Timestamp>,
 }
 
 /// Enlargements by a `pending` group whose machines are not all there.

@@ -1,10 +1,14 @@
 //! What is wanted: one value for each group, with every default filled in.
 
+mod scale_down;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use scale_down::{AtLeast, Budget, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
 
 use crate::backoff;
 use crate::balance::Similarity;
@@ -25,6 +29,9 @@ pub struct Policy {
     pub groups: Vec<Group>,
     /// What all groups with the strategy `pending` share.
     pub pending: PendingPolicy,
+    /// How nodes of `pending` groups go; None: they stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_down: Option<ScaleDownPolicy>,
 }
 
 /// How waiting pods are turned into machines: settings that all `pending` groups share, since they are decided together.
@@ -182,8 +189,10 @@ pub enum Strategy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Pending {
-    /// The group grows to its maximum or not at all (machines that only work together).
+    /// The group grows to its maximum or not at all, and shrinks as a whole (machines that only work together).
     pub all_or_nothing: bool,
+    /// When its nodes go, where `Policy::scale_down` is set.
+    pub scale_down: ScaleDown,
 }
 
 impl Strategy {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use rustc_hash::FxHashMap;
 
 use crate::machines::Identities;
 use crate::memory::Memory;
@@ -24,6 +25,8 @@ pub(crate) struct Round<'a> {
     pub(crate) wake: Wake,
     pub(crate) actions: Vec<Planned>,
     pub(crate) report: Report,
+    /// Nodes that may go if nothing comes to them, with the order in which pods go there when no other node has room.
+    pub(crate) idle: FxHashMap<Arc<str>, u32>,
     /// Why nothing may be removed in this round, if so.
     pub(crate) holds_removal: Option<Why>,
 }
@@ -39,6 +42,7 @@ impl<'a> Round<'a> {
             wake: Wake::new(now),
             actions: Vec::new(),
             report: Report::default(),
+            idle: FxHashMap::default(),
             holds_removal: None,
         }
     }

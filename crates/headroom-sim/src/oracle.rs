@@ -36,7 +36,7 @@ pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result
     let min = group.size.min.unwrap_or(0).max(state.min);
     let max = group.size.max.unwrap_or(u32::MAX).min(state.max);
     match &planned.action {
-        Action::Untaint { .. } => Ok(()),
+        Action::Untaint { .. } | Action::Drain { .. } => Ok(()),
         Action::Resize { to, .. } if *to > max => Err(format!("the maximum is {max}")),
         Action::Resize { to, .. } if *to < state.machines => Err(format!("it has {} machines", state.machines)),
         Action::Resize { .. } => Ok(()),
@@ -62,7 +62,7 @@ fn judge_removal(world: &World, group: &Group, node: &Arc<str>) -> Result<(), St
     }
     let Some(marked) = marked else { return Err(format!("Headroom did not mark it, and it has {pods} pods")) };
     let Strategy::Utilization(settings) = &group.strategy else {
-        return Err(format!("groups with the strategy {} lose no node", group.strategy.name()));
+        return if pods == 0 { Ok(()) } else { Err(format!("it has {pods} pods")) };
     };
     let marked_for = world.now().duration_since(marked);
     // Marks hold whole seconds, so that up to one second of the time since then may be missing.

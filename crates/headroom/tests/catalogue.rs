@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect, expect_file};
 use headroom::config::{self, Config};
+use headroom::scenario;
 use headroom_core::pricing::{CapacityType, Offering};
 use proptest::prelude::*;
 
@@ -80,6 +81,25 @@ fn the_path_is_relative_to_the_configuration() {
     fs::write(folder.join("headroom.yaml"), configuration("lists/prices.yaml")).unwrap();
     let config = config::load(&folder.join("headroom.yaml")).unwrap_or_else(|errors| panic!("{errors}"));
     assert!(!config.policy.pending.prices.catalogue.is_empty());
+}
+
+/// What the simulated cloud charges is known too, where the file does not say something else.
+#[test]
+fn a_scenario_can_name_one_too() {
+    let folder = scratch("scenario");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("prices.yaml"), "- { instanceType: a, price: 1 }").unwrap();
+    let rest = "
+nodeTypes: { a: { cpu: 4, memory: 16Gi, price: 2 }, b: { cpu: 4, memory: 16Gi, price: 3 } }
+machines: { web: { nodeType: a } }
+";
+    fs::write(folder.join("scenario.yaml"), format!("{}{rest}", configuration("prices.yaml"))).unwrap();
+    let scenario = scenario::load(&folder.join("scenario.yaml")).unwrap_or_else(|errors| panic!("{errors}"));
+    let price = |name: &str| {
+        let offering = Offering { instance_type: Some(name.into()), ..Offering::default() };
+        scenario.policy.pending.prices.catalogue.price(&offering).map(|price| price.to_string())
+    };
+    assert_eq!(["a", "b"].map(price), [Some("$1.00".to_owned()), Some("$3.00".to_owned())]);
 }
 
 #[test]

@@ -241,6 +241,22 @@ groups:
     expect![[r#""PT1M" 3, "PT1M" 2"#]].assert_eq(&strategies.join(", "));
 }
 
+/// Pods that ask for both groups' label are the demand of at most one that counts, and may well be that of several that
+/// grow for whatever waits.
+#[test]
+fn groups_that_grow_for_waiting_pods_may_share_a_label() {
+    let groups = |strategy: &str| {
+        let group = |name: &str, cpu: u32| {
+            let select = format!("{{ label: {{ pool: web }}, capacity: {{ cpu: {cpu}, memory: 16Gi }} }}");
+            format!("  - {{ name: {name}, select: {select}, strategy: {{ {strategy} }} }}\n")
+        };
+        config::parse("", &format!("groups:\n{}{}", group("small", 4), group("large", 8)))
+    };
+    assert!(groups("pending: {}").is_ok());
+    let errors = groups("utilization: { countPods: placed }").unwrap_err().to_string();
+    assert!(errors.contains("pods that ask for these labels ask for those of an earlier group too"), "{errors}");
+}
+
 #[test]
 fn the_order_of_keys_means_nothing() {
     let other = "groups: [{ strategy: { utilization: {} }, select: { label: { pool: web } }, name: web }]";

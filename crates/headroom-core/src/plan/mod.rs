@@ -1,5 +1,6 @@
 //! What `decide` answers: actions in order, and a report that says why, and why not.
 
+mod kept;
 mod reason;
 mod refusal;
 mod report;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub use kept::{Event, Kept, Unmovable};
 pub use reason::{Reason, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
 pub use report::{Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
@@ -74,6 +76,16 @@ pub enum Action {
         /// The taint.
         taint: Taint,
     },
+    /// Evict pods from a marked node, through the API that honours disruption budgets. Evicting again a pod that is on its
+    /// way out changes nothing.
+    Drain {
+        /// The node.
+        node: Arc<str>,
+        /// The pods whose budgets allow it now, by namespace and name.
+        pods: Vec<Evict>,
+        /// Unless one more pod goes, the drain is given up then.
+        until: Timestamp,
+    },
     /// Remove the machine through its cloud, lowering the target by one, then delete the Node object.
     Remove {
         /// The node.
@@ -94,11 +106,27 @@ pub enum Action {
     },
 }
 
+/// A pod that is to be evicted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Evict {
+    /// Its namespace.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The disruption budget that its eviction uses up by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Box<str>>,
+}
+
 impl Action {
     /// The node that it touches.
     pub fn node(&self) -> Option<&str> {
         match self {
-            Action::Untaint { node, .. } | Action::Taint { node, .. } | Action::Remove { node, .. } => Some(node),
+            Action::Untaint { node, .. }
+            | Action::Taint { node, .. }
+            | Action::Drain { node, .. }
+            | Action::Remove { node, .. } => Some(node),
             Action::Resize { .. } | Action::WriteOff { .. } => None,
         }
     }
@@ -110,6 +138,10 @@ impl fmt::Display for Action {
             Action::Untaint { node, key } => write!(f, "untaint {node} ({key})"),
             Action::Resize { from, to } => write!(f, "resize {from} -> {to}"),
             Action::Taint { node, taint } => write!(f, "taint {node} {taint}"),
+            Action::Drain { node, pods, .. } => match &**pods {
+                [pod] => write!(f, "evict {}/{} from {node}", pod.namespace, pod.name),
+                _ => write!(f, "evict {} pods from {node}", pods.len()),
+            },
             Action::Remove { node, pods, .. } if pods.is_empty() => write!(f, "remove {node}"),
             Action::Remove { node, pods, .. } => write!(f, "remove {node} with {} pods", pods.len()),
             Action::WriteOff { provider_id, replace: false } => write!(f, "write off {provider_id}"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 
+use super::Kept;
 use crate::policy::Percent;
 use crate::quantity::{Bytes, MilliCpu, Ratio};
 use crate::snapshot::LaunchError;
@@ -22,6 +23,8 @@ pub enum Resource {
     EphemeralStorage,
     /// In pods.
     Pods,
+    /// In nodes.
+    Nodes,
     /// In its own units.
     #[serde(untagged)]
     Extended(Arc<str>),
@@ -34,7 +37,7 @@ impl Resource {
         match self {
             Resource::Cpu => MilliCpu(amount).to_string(),
             Resource::Memory | Resource::EphemeralStorage => Bytes(amount).to_string(),
-            Resource::Pods | Resource::Extended(_) => amount.to_string(),
+            Resource::Pods | Resource::Nodes | Resource::Extended(_) => amount.to_string(),
         }
     }
 }
@@ -46,6 +49,7 @@ impl fmt::Display for Resource {
             Resource::Memory => f.write_str("memory"),
             Resource::EphemeralStorage => f.write_str("ephemeral-storage"),
             Resource::Pods => f.write_str("pods"),
+            Resource::Nodes => f.write_str("nodes"),
             Resource::Extended(name) => f.write_str(name),
         }
     }
@@ -217,9 +221,65 @@ pub enum Reason {
     },
     /// Somebody marked the node with the force taint, and it is empty.
     ForceTainted,
+    /// The node has not been needed for long enough: it is empty, or its pods fit on other nodes.
+    Idle {
+        /// For how long it has not been needed.
+        #[serde(serialize_with = "as_seconds")]
+        idle_for: SignedDuration,
+        /// How long is enough.
+        #[serde(serialize_with = "as_seconds")]
+        enough: SignedDuration,
+        /// What is requested of the resource of which most is.
+        usage: Usage,
+        /// Pods that move.
+        pods: u32,
+        /// It is not ready.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        unready: bool,
+    },
+    /// The node is marked and has pods that may be evicted now.
+    Draining {
+        /// Pods on it that must go.
+        pods: u32,
+        /// For how long it has been marked.
+        #[serde(serialize_with = "as_seconds")]
+        marked_for: SignedDuration,
+    },
+    /// The node is marked, and nothing is on it that has to run elsewhere.
+    Drained {
+        /// For how long it has been marked.
+        #[serde(serialize_with = "as_seconds")]
+        marked_for: SignedDuration,
+    },
+    /// Draining the node has taken too long.
+    DrainGivenUp {
+        /// The first pod that did not go (`namespace/name`).
+        pod: String,
+        /// The disruption budget that covers it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        budget: Option<Box<str>>,
+        /// It was evicted and has not ended; otherwise its eviction was refused.
+        ending: bool,
+        /// How long no pod went.
+        #[serde(serialize_with = "as_seconds")]
+        waited: SignedDuration,
+    },
+    /// The node is marked and stays after all.
+    Stays {
+        /// Why.
+        why: Box<Kept>,
+    },
+    /// The node is needed, or may not go, and carries the mark of one that is not.
+    NeededAgain,
+    /// The node is not needed; pods had better go elsewhere.
+    Unneeded {
+        /// For how long.
+        #[serde(serialize_with = "as_seconds")]
+        idle_for: SignedDuration,
+    },
 }
 
-fn as_seconds<S: Serializer>(duration: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_seconds<S: Serializer>(duration: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i64(duration.as_secs())
 }
 
@@ -291,6 +351,24 @@ impl fmt::Display for Reason {
                 if message.is_empty() { Ok(()) } else { write!(f, " ({message})") }
             }
             Reason::ForceTainted => f.write_str("force taint and empty"),
+            Reason::Idle { idle_for, enough, usage, pods, unready } => {
+                let ready = if *unready { "not ready and " } else { "" };
+                let (idle_for, enough) = (short(*idle_for), short(*enough));
+                write!(f, "{ready}not needed for {idle_for}, {enough} is enough: {usage}")?;
+                if *pods > 0 { write!(f, ", {} fit elsewhere", counted(*pods, "pod")) } else { Ok(()) }
+            }
+            Reason::Draining { pods, marked_for } => {
+                write!(f, "marked for {}, {} to move", short(*marked_for), counted(*pods, "pod"))
+            }
+            Reason::Drained { marked_for } => write!(f, "marked for {} and empty", short(*marked_for)),
+            Reason::DrainGivenUp { pod, budget, ending, waited } => {
+                let what = if *ending { "has not ended" } else { "could not be evicted" };
+                write!(f, "pod {pod} {what} for {}", short(*waited))?;
+                budget.as_ref().map_or(Ok(()), |budget| write!(f, " under disruption budget {budget}"))
+            }
+            Reason::Stays { why } => write!(f, "it stays after all: {why}"),
+            Reason::NeededAgain => f.write_str("it is needed, or may not go"),
+            Reason::Unneeded { idle_for } => write!(f, "not needed for {}", short(*idle_for)),
         }
     }
 }

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::reason::{counted, short};
+use super::{Kept, Resource};
 use crate::backoff;
 use crate::limits::Bound;
 use crate::policy::Percent;
@@ -285,6 +286,22 @@ pub enum Why {
         /// The value.
         value: Box<str>,
     },
+    /// The node stays although its group may shrink.
+    Kept {
+        /// Why.
+        why: Box<Kept>,
+    },
+    /// The cluster has become much smaller at once: what is seen may be wrong.
+    SuddenDrop {
+        /// What fell: `nodes`, or a resource of which less is requested.
+        what: Resource,
+        /// From so much.
+        from: i128,
+        /// To so much.
+        to: i128,
+        /// Nothing is removed before this instant.
+        until: Timestamp,
+    },
     /// `check` rejected an action: a fault in Headroom.
     Rejected {
         /// The action.
@@ -375,6 +392,11 @@ impl fmt::Display for Why {
             Why::ForceTaintedNotEmpty { pods } => write!(f, "force taint, kept until its {pods} pods end"),
             Why::NoDelete { value } => write!(f, "annotated no-delete ({value})"),
             Why::TaintUnreadable { value } => write!(f, "the removal taint's value {value:?} is no unix time"),
+            Why::Kept { why } => why.fmt(f),
+            Why::SuddenDrop { what, from, to, until } => {
+                let (from, to) = (what.amount(*from), what.amount(*to));
+                write!(f, "{what} fell from {from} to {to} at once, so nothing is removed before {until}")
+            }
             Why::Rejected { action, violation } => write!(f, "{action} was taken out of the plan: {violation}"),
         }
     }
@@ -414,6 +436,7 @@ impl Why {
                 "add a nodeSelector with the label of a group, or a group with countPods: unconstrained".to_owned()
             }
             Why::AtMax { .. } => "raise size.max".to_owned(),
+            Why::Kept { why } => return why.hint(),
             Why::LargerThanNode { .. } => "use a group with larger machines".to_owned(),
             Why::NeverCame { .. } => "look for quota or stock errors of the cloud group".to_owned(),
             Why::MachinesUnclear { group, .. } => {

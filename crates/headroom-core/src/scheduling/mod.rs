@@ -29,6 +29,7 @@ pub use placement::{
     Unplaced,
 };
 
+pub(crate) use selector::selects;
 use volumes::Volumes;
 
 use crate::snapshot::{PodSpec, Snapshot};

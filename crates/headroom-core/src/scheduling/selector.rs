@@ -26,7 +26,7 @@ pub(super) fn holds(expression: &Expression, value: Option<&str>) -> bool {
 }
 
 /// Whether labels are selected. Without a selector nothing is.
-pub(super) fn selects(selector: Option<&LabelSelector>, labels: &Labels) -> bool {
+pub(crate) fn selects(selector: Option<&LabelSelector>, labels: &Labels) -> bool {
     selector.is_some_and(|selector| selector.0.iter().all(|expression| holds(expression, labels.get(&expression.key))))
 }
 

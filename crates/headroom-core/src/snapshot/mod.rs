@@ -150,6 +150,11 @@ impl<'a> NodeView<'a> {
         self.snapshot.sorted_pods(self.pods)
     }
 
+    /// Its pods in no meaningful order.
+    pub(crate) fn pods_unsorted(&self) -> impl Iterator<Item = PodView<'a>> {
+        self.pods.iter().filter_map(|index| self.snapshot.pod_at(*index))
+    }
+
     /// The class of each of its pods and whether the pod is being deleted, in no meaningful order.
     pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, bool)> {
         let entry = |index: &u32| self.snapshot.pods.get_index(*index as usize).map(|(_, entry)| entry);
@@ -298,6 +303,11 @@ impl Snapshot {
     pub fn nominated(&self) -> impl Iterator<Item = (PodView<'_>, &str)> {
         let all = self.nominated.iter().flat_map(|(namespace, pods)| pods.iter().map(move |pod| (namespace, pod)));
         all.filter_map(|(namespace, (name, node))| Some((self.pod(namespace, name)?, &**node)))
+    }
+
+    /// Whether there is a pod that is being deleted and says by when it will have ended.
+    pub(crate) fn has_ending(&self) -> bool {
+        !self.ends_by.is_empty()
     }
 
     /// The labels of the namespace called `name`, when they are known.

@@ -46,6 +46,13 @@ pub struct Taint {
     pub effect: Effect,
 }
 
+impl Taint {
+    /// The instant that its value is, in unix seconds.
+    pub fn instant(&self) -> Option<Timestamp> {
+        Timestamp::from_second(self.value.parse().ok()?).ok()
+    }
+}
+
 impl std::fmt::Display for Taint {
     /// `key=value:effect`, the form of `kubectl taint`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

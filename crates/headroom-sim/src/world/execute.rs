@@ -30,6 +30,10 @@ impl World {
                 self.remove_taint(id, key);
                 self.ledger.counts.unmarked += 1;
             }
+            Action::Drain { node, pods, .. } => {
+                let id = self.node_called(node)?;
+                self.evict(id, pods);
+            }
             Action::Remove { node, .. } => {
                 self.node_called(node)?;
                 self.remove(node)?;

@@ -1,5 +1,7 @@
 //! Pods come, run, end and are lost.
 
+use headroom_core::plan::Evict;
+
 use super::*;
 use crate::scenario::Arrival;
 
@@ -30,12 +32,35 @@ impl World {
 
     /// Takes a pod off its node against its will. One with a controller is made again.
     pub(super) fn lose_pod(&mut self, id: PodId) {
-        let Some(pod) = self.take_pod(id) else { return };
-        let Some(workload) = pod.workload else { return };
-        self.ledger.counts.lost += 1;
+        if self.replace_pod(id) {
+            self.ledger.counts.lost += 1;
+        }
+    }
+
+    /// Moves pods off a node: each ends, and its controller makes it again.
+    pub(super) fn evict(&mut self, machine: MachineId, pods: &[Evict]) {
+        let registered = self.machines.get(&machine).and_then(|machine| machine.node.as_ref());
+        let here = registered.into_iter().flat_map(|registered| &registered.pods).copied();
+        let named = |id: &PodId| {
+            let pod = self.pods.get(id);
+            pod.is_some_and(|pod| {
+                pods.iter().any(|evict| evict.namespace == pod.spec.namespace && *evict.name == *pod.name)
+            })
+        };
+        let evicted: Vec<PodId> = here.filter(named).collect();
+        for id in evicted {
+            self.replace_pod(id);
+        }
+    }
+
+    /// Whether there was such a pod of a workload.
+    fn replace_pod(&mut self, id: PodId) -> bool {
+        let Some(pod) = self.take_pod(id) else { return false };
+        let Some(workload) = pod.workload else { return false };
         if pod.spec.controller.is_some() {
             self.make_pod(workload, pod.spec, pod.runs_for, pod.leaves_at);
         }
+        true
     }
 
     /// Puts a pod on a node. It runs at once.

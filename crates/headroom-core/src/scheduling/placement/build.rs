@@ -58,6 +58,12 @@ pub struct NewNode<'a> {
 pub enum Standing {
     /// As it is.
     Present,
+    /// As it is, and it may go if nothing comes to it: pods go to all other nodes first, and then to those of the lowest
+    /// rank.
+    Idle {
+        /// Nodes of equal rank go by name.
+        rank: u32,
+    },
     /// As the template says, less the pods that are bound to it: it has registered and is not usable yet.
     Upcoming(TemplateId),
     /// Not at all.
@@ -89,6 +95,7 @@ impl Placement {
             drivers: book.drivers,
             namespaces_known: snapshot.coverage(Kind::Namespaces) == Coverage::Complete,
             expendable_below: setup.expendable_below,
+            only_nodes: false,
             journal: Vec::new(),
         };
         placement.add_nodes(snapshot, setup);
@@ -104,36 +111,55 @@ impl Placement {
 
     fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) {
         let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut idle = Vec::new();
         for view in snapshot.nodes() {
-            let node = view.node;
-            let mut entry = match (setup.standing)(node) {
+            let entry = match (setup.standing)(view.node) {
                 Standing::Absent => continue,
-                Standing::Present => self.present(&view),
+                Standing::Present => self.present(&view, Tier::Present),
+                Standing::Idle { rank } => {
+                    idle.push((rank, view));
+                    continue;
+                }
                 Standing::Upcoming(template) => match setup.templates.get(template.0 as usize) {
                     Some(new) => self.upcoming(&view, template, new),
                     None => continue,
                 },
             };
-            let id = self.nodes.len();
-            entry.name = Arc::clone(&node.name);
-            entry.limits = self.limits(snapshot.attach_limits(&node.name));
-            if let Some(hostname) = node.labels.get(HOSTNAME) {
-                let same = *hostname == *node.name;
-                entry.hostname = Some(if same { Arc::clone(&node.name) } else { Arc::from(hostname) });
-                // Two nodes with the same hostname label are one domain.
-                entry.host = *hosts.entry(hostname).or_insert(id);
-            }
-            self.by_name.insert(Arc::clone(&node.name), id);
-            let shape = self.shapes.at_mut(entry.shape);
-            shape.copies += 1;
-            shape.hosts += u32::from(entry.host == id);
-            self.append(entry);
+            self.add_node(snapshot, view.node, entry, &mut hosts);
+        }
+        idle.sort_by_key(|(rank, _)| *rank);
+        for (_, view) in idle {
+            let entry = self.present(&view, Tier::Idle);
+            self.add_node(snapshot, view.node, entry, &mut hosts);
         }
     }
 
-    fn present(&mut self, view: &NodeView<'_>) -> Node {
+    fn add_node<'s>(
+        &mut self,
+        snapshot: &Snapshot,
+        node: &'s ClusterNode,
+        mut entry: Node,
+        hosts: &mut FxHashMap<&'s str, u32>,
+    ) {
+        let id = self.nodes.len();
+        entry.name = Arc::clone(&node.name);
+        entry.limits = self.limits(snapshot.attach_limits(&node.name));
+        if let Some(hostname) = node.labels.get(HOSTNAME) {
+            let same = *hostname == *node.name;
+            entry.hostname = Some(if same { Arc::clone(&node.name) } else { Arc::from(hostname) });
+            // Two nodes with the same hostname label are one domain.
+            entry.host = *hosts.entry(hostname).or_insert(id);
+        }
+        self.by_name.insert(Arc::clone(&node.name), id);
+        let shape = self.shapes.at_mut(entry.shape);
+        shape.copies += 1;
+        shape.hosts += u32::from(entry.host == id);
+        self.append(entry);
+    }
+
+    fn present(&mut self, view: &NodeView<'_>, tier: Tier) -> Node {
         Node {
-            shape: self.shapes.of(Tier::Present, &Host::of(view.node)),
+            shape: self.shapes.of(tier, &Host::of(view.node)),
             copies: 1,
             closed: false,
             free: self.columns.row_left(&view.node.allocatable, &view.sums.used).collect(),

@@ -2,6 +2,7 @@
 
 use super::class::Class;
 use super::node::Node;
+use super::shape::{Shape, Tier};
 use super::{NodeId, Placement, TemplateId};
 use crate::plan::Resource;
 use crate::scheduling::resources::shortage;
@@ -35,7 +36,8 @@ impl Placement {
         let mut closest = Misfit::NoNodes;
         let statics = self.statics.at(class.statics);
         let by_node = statics.by_node;
-        for (id, shape) in self.shapes.iter().filter(|(_, shape)| !shape.nodes.is_empty()) {
+        let there = |shape: &Shape| !shape.nodes.is_empty() && (!self.only_nodes || shape.tier <= Tier::Idle);
+        for (id, shape) in self.shapes.iter().filter(|(_, shape)| there(shape)) {
             if !by_node
                 && !statics.may_fit(id)
                 && let Err(misfit) = check_static(&statics.demand(), &shape.host("", Some("")))

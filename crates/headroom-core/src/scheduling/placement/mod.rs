@@ -10,6 +10,7 @@ mod counter;
 mod explain;
 mod fill;
 mod journal;
+mod leave;
 mod level;
 mod node;
 mod outlook;
@@ -82,6 +83,8 @@ pub struct Placement {
     namespaces_known: bool,
     /// Pods with a lower priority hold nothing.
     expendable_below: Option<i32>,
+    /// Pods go to nodes that are there, and to no machine that is on its way or new.
+    only_nodes: bool,
     journal: Vec<Undo>,
 }
 
@@ -219,7 +222,8 @@ impl Placement {
         let mut fits = std::mem::take(Arc::make_mut(&mut statics.fits));
         let demand = statics.demand();
         let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
-        let fit = |shape: u32| statics.by_node || check_static(&demand, &host(shape)).is_ok();
+        let there = |shape: u32| !self.only_nodes || self.shapes.at(shape).tier <= Tier::Idle;
+        let fit = |shape: u32| there(shape) && (statics.by_node || check_static(&demand, &host(shape)).is_ok());
         let new: Vec<bool> = (0..all).skip(seen).map(fit).collect();
         fits.extend((0..all).skip(seen).zip(&new).filter(|(_, fits)| **fits).map(|(shape, _)| shape));
         fits.sort_by_cached_key(|at| {

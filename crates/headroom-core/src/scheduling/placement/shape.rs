@@ -15,6 +15,8 @@ pub(in crate::scheduling) enum Tier {
     /// A node that is there.
     #[default]
     Present,
+    /// A node that is there and may go if nothing comes to it.
+    Idle,
     /// A machine on its way.
     Upcoming,
     /// A machine that may be bought.

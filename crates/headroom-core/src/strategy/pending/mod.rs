@@ -156,6 +156,20 @@ pub(crate) struct Outcome<'a> {
     placed: Option<Placed>,
 }
 
+impl Outcome<'_> {
+    /// The cluster with the waiting pods in their places, and a point before they were put there.
+    pub(crate) fn into_placement(self, round: &Round<'_>) -> (Placement, Mark) {
+        match self.placed {
+            Some(Placed { placement, start, .. }) => (placement, start),
+            None => {
+                let placement = placement(round, &self.open);
+                let start = placement.mark();
+                (placement, start)
+            }
+        }
+    }
+}
+
 /// The cluster with the waiting pods in their places.
 struct Placed {
     placement: Placement,
@@ -422,7 +436,7 @@ fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     let standing = |node: &Node| match booting.get(&node.name) {
         Some(at) => Standing::Upcoming(TemplateId(*at)),
         None if node.deleting => Standing::Absent,
-        None => Standing::Present,
+        None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
     let extra: &[SharedSpec] = &[];

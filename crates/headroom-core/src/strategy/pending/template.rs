@@ -11,6 +11,7 @@ use crate::machines::{expected, has_started, usable};
 use crate::memory::{GroupMemory, Stated};
 use crate::policy::Group;
 use crate::round::Round;
+use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT};
 use crate::scheduling::{HOSTNAME, Host, allows};
 use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Snapshot, Taint, Template};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
@@ -37,6 +38,9 @@ pub enum TemplateSource {
     /// A node that was there in an earlier round.
     Memory,
 }
+
+/// Taints that say that one node is on its way out.
+const OWN: [&str; 4] = [REMOVAL_TAINT, FORCE_TAINT, DELETION_TAINT, CANDIDATE_TAINT];
 
 /// Taints that Kubernetes puts on nodes by itself, for what is wrong with one node and not with its kind.
 const PASSING: &str = "node.kubernetes.io/";
@@ -135,6 +139,6 @@ fn template_of(group: &Group, node: &Node) -> Template {
 /// Whether a taint is still on a node of the group once it is usable.
 fn stays(group: &Group, taint: &Taint) -> bool {
     let key = &*taint.key;
-    let own = key == REMOVAL_TAINT || key == FORCE_TAINT || key == UNINITIALIZED || key.starts_with(PASSING);
+    let own = OWN.contains(&key) || key == UNINITIALIZED || key.starts_with(PASSING);
     !own && group.startup_taints.iter().all(|known| **known != *key)
 }

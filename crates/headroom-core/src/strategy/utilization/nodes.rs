@@ -69,11 +69,7 @@ pub(super) fn removal_taint(now: Timestamp, effect: Effect) -> Taint {
 /// When a node was marked for removal: None without the taint, an error with the value when that is no unix time.
 pub fn tainted_at(node: &Node) -> Result<Option<Timestamp>, Box<str>> {
     let Some(taint) = node.taint(REMOVAL_TAINT) else { return Ok(None) };
-    let seconds = taint.value.parse::<i64>().ok();
-    match seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) {
-        Some(at) => Ok(Some(at)),
-        None => Err(taint.value.clone()),
-    }
+    taint.instant().map(Some).ok_or_else(|| taint.value.clone())
 }
 
 /// Oldest first; those without a creation time count as oldest, and equal ones go by name.

@@ -58,7 +58,7 @@ pub(crate) fn kind() -> Kind<Draft> {
             "price",
             dollars().optional(),
             |draft| &mut draft.group.price,
-            "What one node costs, in dollars an hour.",
+            "What one node costs, in dollars an hour. Left out: what `prices` or the cloud say.",
         )
         .check(&["select", "strategy"], capacity_needs_placed)
         .placed(|draft, places| draft.places = places.clone())

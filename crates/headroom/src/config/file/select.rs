@@ -19,15 +19,15 @@ pub(super) fn kind() -> Kind<Selection> {
         "label",
         labels(),
         |select| &mut select.labels,
-        "Labels of the node with their values. Pods that ask for these labels are the group's \
-         demand.",
+        "Labels of the node with their values. With the strategy `utilization` the pods that ask for \
+         these labels are the group's demand.",
     )
     .field(
         "capacity",
         capacity.kind().optional(),
         |select| &mut select.capacity,
-        "For machines that carry no telling label. Needs `countPods: placed`, since no pod can ask \
-         for a capacity.",
+        "For machines that carry no telling label. The strategy `utilization` then needs `countPods: \
+         placed`, since no pod can ask for a capacity.",
     )
     .check(&["label", "capacity"], |select, at, problems| {
         if *select == Selection::default() {

@@ -1,8 +1,10 @@
 //! What is right but can hardly be meant: keys that decide nothing, and groups that can never do what they are told.
 
 use headroom_core::expander::Expander;
+use headroom_core::limits::Present;
 use headroom_core::policy::Strategy;
 use headroom_core::pricing::Offering;
+use headroom_core::quantity::Resources;
 use headroom_core::snapshot::Labels;
 
 use super::File;
@@ -31,6 +33,7 @@ pub(super) fn of(file: &File) -> Vec<Problem> {
     }
     warnings.extend(pending.iter().filter_map(|draft| without_template(draft)));
     warnings.extend(pending.iter().filter_map(|draft| without_price(file, draft)));
+    warnings.extend(pending.iter().filter_map(|draft| without_room(file, draft)));
     warnings.extend(only_estimates(file, &pending));
     warnings.extend(idle_priorities(file));
     warnings.extend(idle_labels(file));
@@ -79,6 +82,25 @@ fn without_price(file: &File, draft: &Draft) -> Option<Problem> {
         let message = format!("no price is stated for {offering}, so it is estimated");
         let hint = format!("add it to `prices`, or a `price` to `{}`", group.name);
         Problem::at(draft.places.of("template"), message, hint)
+    })
+}
+
+/// Limits that leave too little for the group, even when nothing is there yet.
+fn without_room(file: &File, draft: &Draft) -> Option<Problem> {
+    let group = &draft.group;
+    let (Strategy::Pending(settings), Some(max)) = (&group.strategy, group.size.max) else { return None };
+    let capacity = group.template.as_ref().map_or_else(Resources::default, |template| template.capacity.clone());
+    let room = file.growth.limits.room(0, max, &capacity, &Present::default());
+    let needed = if settings.all_or_nothing { max } else { max.min(1) };
+    (room.nodes < needed).then(|| {
+        let (name, nodes, bound) = (&group.name, room.nodes, room.bound);
+        let message = match settings.all_or_nothing {
+            true => format!("`{name}` gets {max} nodes at once or none, and cannot get more than {nodes}: {bound}"),
+            false => format!("`{name}` can get no node: {bound}"),
+        };
+        let hint = "raise the limit, or remove the group";
+        let problem = Problem::at(draft.places.of("name"), message, hint);
+        if file.places.has("limits") { problem.also(file.places.of("limits"), "the limits") } else { problem }
     })
 }
 

@@ -6,7 +6,7 @@ mod pod;
 mod time;
 mod workload;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use headroom_core::policy::Strategy;
@@ -115,7 +115,11 @@ impl File {
             price: kind.node_type.price,
         });
         if policy.groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_))) {
-            policy.pending.prices.catalogue = prices.collect::<Vec<_>>().into();
+            // What the file states wins over what the simulated cloud charges.
+            let mut known: Vec<PriceEntry> = std::mem::take(&mut policy.pending.prices.catalogue).into();
+            let stated: BTreeSet<_> = known.iter().map(|entry| entry.instance_type.clone()).collect();
+            known.extend(prices.filter(|entry| !stated.contains(&entry.instance_type)));
+            policy.pending.prices.catalogue = known.into();
         }
         let kinds: BTreeMap<_, _> = self.node_types.into_iter().map(named).collect();
         let machines = |(name, machines): (Arc<str>, Machines)| {

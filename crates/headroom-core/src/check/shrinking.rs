@@ -1,0 +1,152 @@
+//! What must hold when nodes of `pending` groups go.
+
+use std::sync::Arc;
+
+use super::{Checker, Invariant};
+use crate::guard::Limits;
+use crate::plan::{Action, Evict};
+use crate::policy::Group;
+use crate::quantity::Totals;
+use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, many_unready, stuck};
+use crate::snapshot::{Coverage, Eviction, Kind, NodeView, PodView, Taint};
+
+impl Checker<'_> {
+    /// A node is marked as on its way out: it may go, its pods may be moved, and the group stays large enough.
+    pub(super) fn judge_shrinking_mark(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        node: &Arc<str>,
+        taint: &Taint,
+    ) -> Result<(), Invariant> {
+        self.shrinks()?;
+        let view = self.own_node(node)?;
+        if &*taint.key == CANDIDATE_TAINT {
+            return if view.node.taint(CANDIDATE_TAINT).is_none() { Ok(()) } else { Err(Invariant::CannotMark) };
+        }
+        if &*taint.key != DELETION_TAINT || view.node.taint(DELETION_TAINT).is_some() || view.node.deleting {
+            return Err(Invariant::CannotMark);
+        }
+        if view.node.no_delete.is_some() || view.node.scale_down_disabled {
+            return Err(Invariant::NoDelete);
+        }
+        let blocking: Vec<PodView<'_>> = if view.sums.blocking == 0 { Vec::new() } else { view.pods() };
+        for pod in blocking.iter().filter(|pod| pod.blocks_removal() && !pod.deleting) {
+            self.judge_movable(pod)?;
+            if pod.spec.priority >= self.policy.pending.expendable_below {
+                self.moved += &pod.spec.requests;
+            }
+        }
+        self.judge_room()?;
+        self.take_off(group, limits)
+    }
+
+    /// Pods are evicted from a marked node, none more than its disruption budget allows.
+    pub(super) fn judge_drain(&mut self, node: &Arc<str>, pods: &[Evict]) -> Result<(), Invariant> {
+        self.shrinks()?;
+        let view = self.own_node(node)?;
+        if view.node.taint(DELETION_TAINT).is_none() {
+            return Err(Invariant::NotMarked);
+        }
+        for evict in pods {
+            let pod = self.snapshot.pod(&evict.namespace, &evict.name);
+            let here = pod.filter(|pod| pod.node == Some(&**node) && pod.blocks_removal() && !pod.deleting);
+            let pod = here.ok_or_else(|| Invariant::NotOnNode(format!("{}/{}", evict.namespace, evict.name)))?;
+            self.judge_movable(&pod)?;
+            let Some(name) = &evict.budget else { continue };
+            let mut budgets = self.snapshot.disruption_budgets();
+            let budget = budgets.find(|budget| budget.namespace == evict.namespace && budget.name == *name);
+            let allowed = budget.map_or(0, |budget| budget.allowed);
+            let used = self.disruptions.entry((Arc::clone(&evict.namespace), name.clone())).or_default();
+            *used += 1;
+            if *used > allowed {
+                return Err(Invariant::Disruptions { budget: name.clone(), used: *used, allowed });
+            }
+        }
+        Ok(())
+    }
+
+    /// A marked node is removed: nothing is left on it that has to run elsewhere.
+    pub(super) fn judge_shrinking_removal(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        node: &Arc<str>,
+        named: &[String],
+    ) -> Result<(), Invariant> {
+        self.shrinks()?;
+        let view = self.own_node(node)?;
+        if view.node.taint(DELETION_TAINT).is_none() {
+            return Err(Invariant::NotMarked);
+        }
+        if view.node.no_delete.is_some() || view.node.scale_down_disabled {
+            return Err(Invariant::NoDelete);
+        }
+        let left = view.pods_unsorted().filter(|pod| pod.blocks_removal() && !stuck(pod, self.now)).count();
+        if left > 0 || !named.is_empty() {
+            return Err(Invariant::NotEmpty(u32::try_from(left).unwrap_or(u32::MAX)));
+        }
+        if self.grows.contains(&group.name) {
+            return Err(Invariant::GrowsToo);
+        }
+        // It has been counted off already, as one of the marked nodes.
+        let size = self.size(group);
+        if size <= limits.min {
+            Err(Invariant::BelowMin { size: size.saturating_sub(1), min: limits.min })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Nodes of `pending` groups go only where that is wanted, and while most of the cluster works.
+    fn shrinks(&self) -> Result<(), Invariant> {
+        let policy = self.policy.scale_down.as_ref().ok_or(Invariant::ScaleDownOff)?;
+        many_unready(self.snapshot, policy).map_or(Ok(()), |why| Err(Invariant::Unready(why.to_string())))
+    }
+
+    fn judge_movable(&self, pod: &PodView<'_>) -> Result<(), Invariant> {
+        if self.snapshot.coverage(Kind::PodDisruptionBudgets) != Coverage::Complete {
+            return Err(Invariant::NotKnown);
+        }
+        match pod.spec.eviction {
+            Eviction::Unsafe | Eviction::OnCompletion => Err(Invariant::Unmovable(pod.full_name())),
+            Eviction::Safe | Eviction::Unsaid => Ok(()),
+        }
+    }
+
+    /// The nodes that stay have room for what is on those that go: not more than a sum, but one that no fault in placing can
+    /// hide.
+    fn judge_room(&self) -> Result<(), Invariant> {
+        let lacks = self.moved.cpu > self.room.cpu || self.moved.memory > self.room.memory;
+        if lacks { Err(Invariant::NoRoom) } else { Ok(()) }
+    }
+}
+
+/// What is free on nodes that are not on their way out.
+pub(super) fn room<'a>(
+    nodes: impl Iterator<Item = NodeView<'a>>,
+    goes: impl Fn(&str) -> bool,
+    expendable_below: i32,
+) -> Totals {
+    let mut room = Totals::default();
+    let stays = |view: &NodeView<'_>| {
+        let node = view.node;
+        node.taint(DELETION_TAINT).is_none() && !goes(&node.name) && !node.deleting && !node.unschedulable
+    };
+    for view in nodes.filter(stays) {
+        let mut used = view.sums.used.clone();
+        for pod in view.pods_unsorted().filter(|pod| pod.spec.priority < expendable_below) {
+            used -= &pod.spec.requests;
+        }
+        room += &used.left_of(&view.node.allocatable);
+    }
+    room
+}
+
+/// The nodes that a plan marks as on their way out.
+pub(super) fn marks<'p>(actions: impl Iterator<Item = &'p Action>) -> impl Iterator<Item = &'p Arc<str>> {
+    actions.filter_map(|action| match action {
+        Action::Taint { node, taint } if &*taint.key == DELETION_TAINT => Some(node),
+        _ => None,
+    })
+}

@@ -1,0 +1,163 @@
+//! Which of the nodes that could go do go now: those that have waited long enough, as far as sizes, pauses and budgets
+//! allow.
+
+use jiff::Timestamp;
+
+use super::budgets::{Budgets, Going};
+use super::look::{Candidate, Shrinking};
+use crate::guard::Limits;
+use crate::memory::GroupMemory;
+use crate::plan::{Event, Kept};
+use crate::policy::{AtLeast, Removal, ScaleDownPolicy};
+use crate::quantity::Totals;
+use crate::round::Round;
+use crate::snapshot::NodeView;
+
+/// What limits the number of nodes that go.
+pub(super) struct Chooser<'a> {
+    groups: Vec<GroupState<'a>>,
+    total: (Budgets<'a>, Going),
+    at_least: &'a AtLeast,
+    /// What the cluster will have without the nodes that are on their way out.
+    nodes: u32,
+    capacity: Totals,
+}
+
+struct GroupState<'a> {
+    size: u32,
+    min: Option<u32>,
+    hold: Option<Kept>,
+    budgets: Budgets<'a>,
+    going: Going,
+}
+
+impl<'a> Chooser<'a> {
+    pub(super) fn new(
+        round: &mut Round<'_>,
+        policy: &'a ScaleDownPolicy,
+        groups: &[Shrinking<'a>],
+        memories: &[GroupMemory],
+    ) -> Self {
+        let mut states = Vec::new();
+        for shrinking in groups {
+            let cloud = round.snapshot.group(&shrinking.group.name);
+            let memory = memories.get(shrinking.at).cloned().unwrap_or_default();
+            states.push(GroupState {
+                size: cloud.map_or(shrinking.nodes, |cloud| cloud.target),
+                min: Limits::of(shrinking.group, cloud).ok().map(|limits| limits.min),
+                hold: hold(round, shrinking, &memory),
+                budgets: Budgets::new(&shrinking.settings.budgets, shrinking.nodes, false, round.now, &mut round.wake),
+                going: Going::default(),
+            });
+        }
+        let all = groups.iter().map(|shrinking| shrinking.nodes).sum();
+        let total = Budgets::new(&policy.budgets, all, true, round.now, &mut round.wake);
+        let mut capacity = Totals::default();
+        round.snapshot.nodes().for_each(|view| capacity += &view.node.capacity);
+        let nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
+        Chooser { groups: states, total: (total, Going::default()), at_least: &policy.at_least, nodes, capacity }
+    }
+
+    /// How many nodes of a group are on their way out.
+    pub(super) fn going(&self, group: usize) -> u32 {
+        self.groups.get(group).map_or(0, |state| state.going.all())
+    }
+
+    /// Counts a node of a group as on its way out.
+    pub(super) fn goes(&mut self, group: usize, view: &NodeView<'_>, reason: Removal) {
+        if let Some(state) = self.groups.get_mut(group) {
+            state.going.add(reason);
+        }
+        self.total.1.add(reason);
+        self.nodes = self.nodes.saturating_sub(1);
+        self.capacity -= &view.node.capacity;
+    }
+
+    /// Whether nodes of one group may go now, all of them together; `whole` says that the group goes as a whole.
+    pub(super) fn may_go(
+        &self,
+        round: &mut Round<'_>,
+        groups: &[Shrinking<'_>],
+        nodes: &[&Candidate<'_>],
+    ) -> Result<(), Kept> {
+        let Some(group) = nodes.first().map(|candidate| candidate.group) else { return Ok(()) };
+        let (Some(state), Some(shrinking)) = (self.groups.get(group), groups.get(group)) else {
+            return Err(Kept::NotNow);
+        };
+        round.may_remove(shrinking.group).map_err(|_| Kept::NotNow)?;
+        for candidate in nodes {
+            long_enough(round, shrinking, candidate)?;
+        }
+        if let Some(hold) = &state.hold {
+            return Err(hold.clone());
+        }
+        let min = state.min.ok_or(Kept::NotNow)?;
+        let size = state.size.saturating_sub(state.going.all());
+        let more = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+        if size < min.saturating_add(more) {
+            return Err(Kept::AtMin { size, min });
+        }
+        self.leaves_enough(nodes)?;
+        let reasons: Vec<Removal> = nodes.iter().map(|candidate| candidate.reason()).collect();
+        state.budgets.allow(&state.going, &reasons, shrinking.whole)?;
+        self.total.0.allow(&self.total.1, &reasons, shrinking.whole)
+    }
+
+    /// Whether the cluster keeps what it keeps in any case.
+    fn leaves_enough(&self, nodes: &[&Candidate<'_>]) -> Result<(), Kept> {
+        let mut goes = Totals::default();
+        nodes.iter().for_each(|candidate| goes += &candidate.view.node.capacity);
+        let nodes = i128::from(self.nodes) - nodes.len() as i128;
+        let AtLeast { nodes: least_nodes, cpu, memory, extended } = self.at_least;
+        let named = [
+            ("nodes", nodes, least_nodes.map(i64::from)),
+            ("cpu", self.capacity.cpu - goes.cpu, cpu.map(|cpu| cpu.0)),
+            ("memory", self.capacity.memory - goes.memory, memory.map(|memory| memory.0)),
+        ];
+        let extended = extended
+            .iter()
+            .map(|(name, least)| (&**name, self.capacity.extended(name) - goes.extended(name), Some(*least)));
+        for (resource, left, least) in named.into_iter().chain(extended) {
+            if let Some(least) = least.filter(|least| left < i128::from(*least)) {
+                return Err(Kept::AtLeast { resource: resource.into(), left, least });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a node has been idle for long enough.
+fn long_enough(round: &mut Round<'_>, shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> Result<(), Kept> {
+    let until = candidate.idle_since.saturating_add(enough(shrinking, candidate)).unwrap_or(Timestamp::MAX);
+    if round.now >= until {
+        return Ok(());
+    }
+    round.wake.at(until);
+    Err(Kept::Young { idle_for: round.now.duration_since(candidate.idle_since), until })
+}
+
+/// For how long a node must have been idle.
+pub(super) fn enough(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> jiff::SignedDuration {
+    let settings = shrinking.settings;
+    if candidate.unready() { settings.unready_for.unwrap_or(settings.unneeded_for) } else { settings.unneeded_for }
+}
+
+/// Why the group is left alone after what has happened to it.
+fn hold(round: &mut Round<'_>, shrinking: &Shrinking<'_>, memory: &GroupMemory) -> Option<Kept> {
+    let settings = shrinking.settings;
+    let pauses = [
+        (Event::Grown, memory.lock.map(|lock| lock.at), settings.after_add),
+        (Event::Removed, memory.last_step, settings.after_delete),
+        (Event::GivenUp, memory.given_up.values().max().copied(), settings.after_failure),
+    ];
+    for (after, event, pause) in pauses {
+        if event.is_none() && after != Event::Grown {
+            continue;
+        }
+        if let Err(until) = round.memory.elapsed(event, pause, round.now) {
+            round.wake.at(until);
+            return Some(Kept::Cooling { after, until });
+        }
+    }
+    None
+}

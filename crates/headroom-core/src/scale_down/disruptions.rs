@@ -1,0 +1,101 @@
+//! Disruption budgets, used up across the whole plan.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use crate::plan::Unmovable;
+use crate::scheduling::selects;
+use crate::snapshot::{DisruptionBudget, Phase, PodSpec, PodView, Snapshot};
+
+/// The budgets of a cluster and what of each is left.
+pub(super) struct Disruptions<'a> {
+    budgets: Vec<&'a DisruptionBudget>,
+    by_namespace: BTreeMap<&'a str, Vec<u32>>,
+    left: Vec<u32>,
+}
+
+/// Evictions by budget number.
+pub(super) type Use = SmallVec<[(u32, u32); 2]>;
+
+impl<'a> Disruptions<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let budgets: Vec<&DisruptionBudget> = snapshot.disruption_budgets().collect();
+        let mut by_namespace: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (number, budget) in (0..).zip(&budgets) {
+            by_namespace.entry(&budget.namespace).or_default().push(number);
+        }
+        let left = budgets.iter().map(|budget| budget.allowed).collect();
+        Disruptions { budgets, by_namespace, left }
+    }
+
+    /// The budgets that cover pods with this spec.
+    pub(super) fn of(&self, spec: &PodSpec) -> Vec<u32> {
+        let near = self.by_namespace.get(&*spec.namespace).map_or(&[][..], Vec::as_slice);
+        let covers = |budget: &DisruptionBudget| selects(budget.selector.as_ref(), &spec.labels);
+        near.iter().copied().filter(|number| self.budget(*number).is_some_and(covers)).collect()
+    }
+
+    /// The budget that evicting a pod would use up, of those that cover it; None when the API asks none. An error when it
+    /// would refuse whatever else this plan does.
+    pub(super) fn asked(&self, pod: &PodView<'_>, covering: &[u32]) -> Result<Option<u32>, Unmovable> {
+        // A pod that has not started, or is on its way out, is evicted whatever its budgets say.
+        if covering.is_empty() || pod.phase == Phase::Pending || pod.deleting {
+            return Ok(None);
+        }
+        let [number] = covering else {
+            let budgets = covering.iter().filter_map(|number| Some(self.budget(*number)?.name.clone())).collect();
+            return Err(Unmovable::SeveralBudgets { budgets });
+        };
+        let Some(budget) = self.budget(*number) else { return Ok(None) };
+        if pod.unready && budget.gives_up_unready() {
+            return Ok(None);
+        }
+        let DisruptionBudget { name, allowed, healthy, wanted, .. } = budget;
+        if *allowed == 0 {
+            return Err(Unmovable::Budget { budget: name.clone(), healthy: *healthy, wanted: *wanted });
+        }
+        Ok(Some(*number))
+    }
+
+    /// The first budget of which less is left than one of each, with what it allowed at first.
+    pub(super) fn first_used_up(&self, wanted: &Use) -> Option<(u32, Unmovable)> {
+        let used_up = wanted.iter().find(|(number, count)| *count > 0 && self.left(*number) == 0)?;
+        let budget = self.budget(used_up.0)?;
+        Some((used_up.0, Unmovable::BudgetUsed { budget: budget.name.clone(), allowed: budget.allowed }))
+    }
+
+    /// Whether all of these evictions are possible at once.
+    pub(super) fn covers(&self, wanted: &Use) -> bool {
+        wanted.iter().all(|(number, count)| *count <= self.left(*number))
+    }
+
+    /// Uses budgets up, as far as there is something left.
+    pub(super) fn use_up(&mut self, wanted: &Use) {
+        for (number, count) in wanted {
+            if let Some(left) = self.left.get_mut(*number as usize) {
+                *left = left.saturating_sub(*count);
+            }
+        }
+    }
+
+    /// Uses a budget up by one; false when nothing is left of it.
+    pub(super) fn take(&mut self, number: u32) -> bool {
+        match self.left.get_mut(number as usize) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A budget by its number.
+    pub(super) fn budget(&self, number: u32) -> Option<&'a DisruptionBudget> {
+        self.budgets.get(number as usize).copied()
+    }
+
+    fn left(&self, number: u32) -> u32 {
+        self.left.get(number as usize).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,230 @@
+//! Which nodes could go at all (`spec/cluster-autoscaler.md` 4.3): what keeps a node whatever the other nodes are like.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rustc_hash::FxHashMap;
+
+use super::disruptions::Disruptions;
+use super::drain_rules::{Rulings, stuck};
+use super::load::{Judge, Load};
+use super::score::Score;
+use super::taints::{DELETION_TAINT, marked_at};
+use super::utilization::{Ignored, utilization};
+use crate::machines::{expected, usable};
+use crate::membership::Membership;
+use crate::memory::{GroupMemory, Memory};
+use crate::plan::{Kept, Usage};
+use crate::policy::{Group, Mode, Policy, Removal, ScaleDown, Strategy};
+use crate::pricing::{Offering, on_one_scale};
+use crate::round::Round;
+use crate::snapshot::{CloudGroup, Coverage, Kind, NodeView, Readiness, Snapshot};
+
+/// What is known of the nodes of all groups that may shrink, before anything is placed.
+pub(crate) struct Look<'a> {
+    pub(super) judge: Judge<'a>,
+    pub(super) groups: Vec<Shrinking<'a>>,
+    /// Idle nodes in the order in which they are tried.
+    pub(super) candidates: Vec<Candidate<'a>>,
+    /// Nodes on their way out, those that were marked first before others.
+    pub(super) marked: Vec<Marked<'a>>,
+    pub(super) kept: Vec<(Arc<str>, Kept)>,
+}
+
+/// A group that may shrink.
+pub(super) struct Shrinking<'a> {
+    /// Its position in the policy.
+    pub(super) at: usize,
+    pub(super) group: &'a Group,
+    pub(super) settings: &'a ScaleDown,
+    /// It shrinks as a whole or not at all.
+    pub(super) whole: bool,
+    /// Its nodes that are not being deleted.
+    pub(super) nodes: u32,
+}
+
+/// An idle node.
+pub(super) struct Candidate<'a> {
+    pub(super) view: NodeView<'a>,
+    /// Its position among the groups that may shrink.
+    pub(super) group: usize,
+    pub(super) usage: Usage,
+    pub(super) load: Load,
+    pub(super) idle_since: Timestamp,
+}
+
+impl Candidate<'_> {
+    pub(super) fn unready(&self) -> bool {
+        self.view.node.readiness != Readiness::Ready
+    }
+
+    /// Why it goes, for budgets.
+    pub(super) fn reason(&self) -> Removal {
+        if self.unready() {
+            Removal::Unready
+        } else if self.load.is_empty() {
+            Removal::Empty
+        } else {
+            Removal::Underutilized
+        }
+    }
+}
+
+/// A node on its way out.
+pub(super) struct Marked<'a> {
+    pub(super) view: NodeView<'a>,
+    /// Its position among the groups that may shrink.
+    pub(super) group: usize,
+    /// When it was marked; None when the mark does not say.
+    pub(super) at: Option<Timestamp>,
+    /// Why it stays after all, as far as the node alone tells.
+    pub(super) stays: Option<Kept>,
+}
+
+impl<'a> Look<'a> {
+    /// Looks at every node; None when scale-down is off.
+    pub(crate) fn new(round: &Round<'a>, membership: &Membership<'a>) -> Option<Self> {
+        let (snapshot, policy): (&'a Snapshot, &'a Policy) = (round.snapshot, round.policy);
+        let shared = policy.scale_down.as_ref()?;
+        let disruptions = Disruptions::new(snapshot);
+        let expendable_below = policy.pending.expendable_below;
+        let rulings = Rulings::new(snapshot, shared, expendable_below, &disruptions);
+        let judge = Judge { policy: shared, rulings, disruptions, now: round.now };
+        let mut look = Look { judge, groups: Vec::new(), candidates: Vec::new(), marked: Vec::new(), kept: Vec::new() };
+        let holds_nothing =
+            |class: crate::snapshot::ClassView<'_>| class.bound > 0 && class.spec.priority < expendable_below;
+        let some = snapshot.classes().any(holds_nothing) || snapshot.has_ending();
+        for (at, group) in policy.groups.iter().enumerate() {
+            let Strategy::Pending(settings) = &group.strategy else { continue };
+            if group.mode == Mode::Off {
+                continue;
+            }
+            let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
+            let present = nodes.iter().filter(|view| !view.node.deleting);
+            let (whole, settings) = (settings.all_or_nothing, &settings.scale_down);
+            let count = u32::try_from(present.clone().count()).unwrap_or(u32::MAX);
+            look.groups.push(Shrinking { at, group, settings, whole, nodes: count });
+            let ignored = Ignored { settings, expendable_below, some };
+            for view in present {
+                look.node(round, *view, &ignored);
+            }
+        }
+        look.sort(round);
+        Some(look)
+    }
+
+    /// The order in which pods go to idle nodes when they fit on no other: to those last that are tried first.
+    pub(crate) fn ranks(&self) -> FxHashMap<Arc<str>, u32> {
+        let last_first = self.candidates.iter().rev();
+        last_first.zip(0..).map(|(candidate, rank)| (Arc::clone(&candidate.view.node.name), rank)).collect()
+    }
+
+    fn node(&mut self, round: &Round<'a>, view: NodeView<'a>, ignored: &Ignored<'_>) {
+        let at = self.groups.len().saturating_sub(1);
+        let Some(shrinking) = self.groups.get(at) else { return };
+        let cloud = round.snapshot.group(&shrinking.group.name);
+        let of_node = stays(round, shrinking, cloud, &view);
+        if view.node.taint(DELETION_TAINT).is_some() {
+            self.marked.push(Marked { view, group: at, at: marked_at(view.node), stays: of_node.err() });
+            return;
+        }
+        let now = round.now;
+        let found = of_node.and_then(|()| {
+            let (usage, threshold) =
+                utilization(&view, ignored, &round.policy.pending.price.settings().unit_prices, |pod| stuck(pod, now))?;
+            if crate::strategy::utilization::compare(&usage, threshold).is_gt() {
+                return Err(Kept::Busy { usage: Box::new(usage), threshold });
+            }
+            let load = self.judge.load(&view)?;
+            let kind = Kind::PodDisruptionBudgets;
+            let coverage = round.snapshot.coverage(kind);
+            if load.evictions > 0 && coverage != Coverage::Complete {
+                return Err(Kept::NotKnown { kind, coverage });
+            }
+            Ok((usage, load))
+        });
+        match found {
+            Ok((usage, load)) => {
+                let idle_since = idle_since(round.memory, &view, now);
+                self.candidates.push(Candidate { view, group: at, usage, load, idle_since });
+            }
+            Err(kept) => self.kept.push((Arc::clone(&view.node.name), kept)),
+        }
+    }
+
+    fn sort(&mut self, round: &Round<'_>) {
+        self.marked.sort_by(|a, b| (a.at, &a.view.node.name).cmp(&(b.at, &b.view.node.name)));
+        let quotes: Vec<_> = self
+            .candidates
+            .iter()
+            .map(|candidate| {
+                let own = self.groups.get(candidate.group).and_then(|shrinking| shrinking.group.price);
+                let node = candidate.view.node;
+                (&node.capacity, round.policy.pending.prices.quote(own, &Offering::of(&node.labels), None))
+            })
+            .collect();
+        let prices = on_one_scale(quotes.iter().copied(), &round.policy.pending.price.settings().unit_prices);
+        let known = |name: &str| round.memory.scale_down.as_ref().is_some_and(|watch| watch.idle.contains_key(name));
+        let score = |(candidate, price): (&Candidate<'_>, &crate::pricing::NodePrice)| Score {
+            has_pods: !candidate.load.is_empty(),
+            is_new: !known(&candidate.view.node.name),
+            used: candidate.usage.percent,
+            disruption: candidate.load.cost,
+            price: Reverse(price.amount()),
+            created: candidate.view.node.created,
+            name: Arc::clone(&candidate.view.node.name),
+        };
+        let scores: Vec<Score> = self.candidates.iter().zip(&prices).map(score).collect();
+        let mut scored: Vec<(Score, Candidate<'_>)> = scores.into_iter().zip(self.candidates.drain(..)).collect();
+        scored.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.candidates = scored.into_iter().map(|(_, candidate)| candidate).collect();
+    }
+}
+
+/// What keeps a node, whatever is on it.
+fn stays(
+    round: &Round<'_>,
+    shrinking: &Shrinking<'_>,
+    cloud: Option<&CloudGroup>,
+    view: &NodeView<'_>,
+) -> Result<(), Kept> {
+    let node = view.node;
+    if let Some(value) = &node.no_delete {
+        return Err(Kept::Annotated { value: value.clone() });
+    }
+    if node.scale_down_disabled {
+        return Err(Kept::Annotated { value: "scale-down-disabled".into() });
+    }
+    let nothing = GroupMemory::default();
+    let memory = round.memory.groups.get(&shrinking.group.name).unwrap_or(&nothing);
+    let deadline = node.created.and_then(|created| created.saturating_add(shrinking.group.boot_timeout).ok());
+    if let Some(until) = deadline.filter(|deadline| round.now < *deadline) {
+        let seen = memory.seen_usable.binary_search(&node.name).is_ok();
+        if !seen && !usable(shrinking.group, expected(shrinking.group, cloud, memory), node) {
+            return Err(Kept::Starting { until });
+        }
+    }
+    if node.readiness != Readiness::Ready && shrinking.settings.unready_for.is_none() {
+        return Err(Kept::Unready);
+    }
+    let until = memory.given_up.get(&node.name).and_then(|at| {
+        let retry_after = round.policy.scale_down.as_ref()?.retry_after;
+        at.saturating_add(retry_after).ok()
+    });
+    match until {
+        Some(until) if round.now < until => Err(Kept::GivenUp { until }),
+        _ => Ok(()),
+    }
+}
+
+/// Since when the node could have gone. A memory that is settled says: for as long as it exists.
+pub(super) fn idle_since(before: &Memory, view: &NodeView<'_>, now: Timestamp) -> Timestamp {
+    let known: Option<&BTreeMap<Arc<str>, Timestamp>> = before.scale_down.as_ref().map(|watch| &watch.idle);
+    match (known, before.since) {
+        (Some(idle), _) => idle.get(&view.node.name).copied().unwrap_or(now),
+        (None, Some(_)) => now,
+        (None, None) => view.node.created.unwrap_or(Timestamp::MIN),
+    }
+}

@@ -1,0 +1,296 @@
+//! Nodes that are not needed go (`spec/cluster-autoscaler.md` 4): the last step of a round, when everything that grows has
+//! been decided.
+//!
+//! A node could go when little of it is in use, when all pods on it may be moved, and when all of them have a place on the
+//! other nodes. That is tried node by node, each on what the ones before left, so that all nodes that could go could go
+//! together. One that could go for long enough is marked with a taint; in later rounds, seen with fresh eyes each time, its
+//! pods are evicted and, when it is empty, it is removed. Whatever turns out not to be true any more takes the mark off.
+//!
+//! What lies between two of these steps is in the cluster itself: the mark and its time. Memory adds since when each node
+//! could have gone; when it is lost, that begins anew.
+
+mod budgets;
+mod choice;
+mod cron;
+mod disruptions;
+mod drain_rules;
+mod draining;
+mod guards;
+mod load;
+mod look;
+mod score;
+mod simulation;
+mod soft_taints;
+mod taints;
+mod utilization;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(crate) use drain_rules::stuck;
+pub(crate) use guards::many_unready;
+pub(crate) use look::Look;
+pub use taints::{CANDIDATE_TAINT, DELETION_TAINT, marked_at};
+
+use crate::membership::Membership;
+use crate::memory::{GroupMemory, Lock, Watch};
+use crate::plan::{Action, Kept, Reason, Subject, Why};
+use crate::policy::Removal;
+use crate::round::Round;
+use crate::scheduling::{Mark, Placement};
+use choice::{Chooser, enough};
+use draining::Step;
+use look::{Candidate, idle_since};
+use simulation::{Homeless, Refused, Simulation};
+
+/// Decides which nodes go, once everything else is decided: `placement` is the cluster with the pods that wait in their
+/// places, which were put there after `waiting`. The answer is what to remember.
+pub(crate) fn pass(
+    round: &mut Round<'_>,
+    mut look: Look<'_>,
+    membership: &Membership<'_>,
+    placement: Placement,
+    waiting: Mark,
+    memories: &mut [GroupMemory],
+) -> Watch {
+    let policy = look.judge.policy;
+    let grown = note_growth(round, &look, memories);
+    let before = round.memory.scale_down.as_ref().map(|watch| &watch.level);
+    let (level, drop) = guards::sudden_drop(round.snapshot, before, policy.doubt, round.now);
+    let unready = guards::many_unready(round.snapshot, policy);
+    if let Some(Why::SuddenDrop { until, .. }) = &drop {
+        round.wake.at(*until);
+    }
+    for why in [drop, unready].into_iter().flatten() {
+        round.refuse(Subject::Cluster, why.clone());
+        round.holds_removal.get_or_insert(why);
+    }
+    if round.holds_removal.is_some() {
+        keep_all(round, look);
+        return Watch { idle: BTreeMap::new(), level };
+    }
+    for shrinking in &look.groups {
+        if let Err(why) = round.may_remove(shrinking.group) {
+            round.refuse_group(shrinking.group, why);
+        }
+    }
+    let mut run = Run {
+        simulation: Simulation::new(round.snapshot, placement, waiting),
+        chooser: Chooser::new(round, policy, &look.groups, memories),
+        idle: BTreeMap::new(),
+    };
+    run.go_on(round, &mut look, memories, &grown);
+    let removable = run.try_all(&mut look);
+    run.choose(round, &mut look, removable);
+    soft_taints::set(round, &look, membership, &run.idle);
+    refuse_kept(round, std::mem::take(&mut look.kept));
+    forget_the_past(round, &look, memories);
+    Watch { idle: run.idle, level }
+}
+
+struct Run<'a> {
+    simulation: Simulation<'a>,
+    chooser: Chooser<'a>,
+    /// Nodes that could go, and since when.
+    idle: BTreeMap<Arc<str>, jiff::Timestamp>,
+}
+
+impl Run<'_> {
+    /// Goes on with the nodes that are on their way out, before any other takes their pods' places.
+    fn go_on(&mut self, round: &mut Round<'_>, look: &mut Look<'_>, memories: &mut [GroupMemory], grown: &[usize]) {
+        let marked = std::mem::take(&mut look.marked);
+        marked.iter().for_each(|marked| self.simulation.close(&marked.view.node.name));
+        for marked in &marked {
+            let Some(shrinking) = look.groups.get(marked.group) else { continue };
+            let (group, name) = (shrinking.group, Arc::clone(&marked.view.node.name));
+            let since = idle_since(round.memory, &marked.view, round.now);
+            let stays = draining::stays(round, shrinking, marked, since).or_else(|| self.has_no_place(look, marked));
+            let Some(memory) = memories.get_mut(shrinking.at) else { continue };
+            if let Some(why) = stays {
+                memory.drains.remove(&name);
+                round.act(group, draining::untaint(marked), Reason::Stays { why: Box::new(why) });
+                continue;
+            }
+            let grows = grown.contains(&shrinking.at);
+            match draining::step(round, &mut look.judge, marked, memory, grows) {
+                Step::Act(action, reason) => {
+                    let untaints = matches!(action, Action::Untaint { .. });
+                    if matches!(action, Action::Remove { .. }) {
+                        memory.last_step = Some(round.now);
+                    }
+                    round.act(group, action, reason);
+                    if untaints {
+                        continue;
+                    }
+                }
+                Step::Wait(kept) => look.kept.push((Arc::clone(&name), kept)),
+            }
+            let empty = marked.view.sums.blocking == 0;
+            self.chooser.goes(marked.group, &marked.view, if empty { Removal::Empty } else { Removal::Underutilized });
+            self.idle.insert(name, since);
+        }
+    }
+
+    /// Why the pods of a marked node have nowhere to go, if so.
+    fn has_no_place(&mut self, look: &Look<'_>, marked: &look::Marked<'_>) -> Option<Kept> {
+        let load = match look.judge.drain_load(&marked.view) {
+            Ok(load) => load,
+            Err(kept) => return Some(kept),
+        };
+        let (_, refused) = self.simulation.empty(&[(&*marked.view.node.name, &load)]).err()?;
+        Some(reason(&marked.view, refused))
+    }
+
+    /// Tries every idle node, or every group that goes as a whole, and gives those that could go.
+    fn try_all(&mut self, look: &mut Look<'_>) -> Vec<Vec<usize>> {
+        let mut removable = Vec::new();
+        for unit in self.units(look) {
+            let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
+            let loads: Vec<(&str, &load::Load)> =
+                nodes.iter().map(|candidate| (&*candidate.view.node.name, &candidate.load)).collect();
+            match self.simulation.empty(&loads) {
+                Ok(()) => {
+                    let idle =
+                        |candidate: &&Candidate<'_>| (Arc::clone(&candidate.view.node.name), candidate.idle_since);
+                    self.idle.extend(nodes.iter().map(idle));
+                    removable.push(unit);
+                }
+                Err((at, refused)) => {
+                    let whole = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+                    let mut kept = Vec::new();
+                    for (position, candidate) in nodes.iter().enumerate().filter(|(position, _)| *position != at) {
+                        let why = Kept::NotWhole { ready: whole - 1, nodes: whole };
+                        kept.push((position, Arc::clone(&candidate.view.node.name), why));
+                    }
+                    if let Some(candidate) = nodes.get(at) {
+                        kept.push((at, Arc::clone(&candidate.view.node.name), reason(&candidate.view, refused)));
+                    }
+                    kept.sort_by_key(|(position, ..)| *position);
+                    look.kept.extend(kept.into_iter().map(|(_, name, why)| (name, why)));
+                }
+            }
+        }
+        removable
+    }
+
+    /// Idle nodes that are tried together: one by one, but a group that goes as a whole at once and before others.
+    fn units(&self, look: &mut Look<'_>) -> Vec<Vec<usize>> {
+        let (mut whole, mut single) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
+        for (at, candidate) in look.candidates.iter().enumerate() {
+            match look.groups.get(candidate.group) {
+                Some(shrinking) if shrinking.whole => whole.entry(candidate.group).or_default().push(at),
+                _ => single.push(vec![at]),
+            }
+        }
+        let mut units = Vec::new();
+        for (group, unit) in whole {
+            let nodes = look.groups.get(group).map_or(0, |shrinking| shrinking.nodes);
+            let ready = u32::try_from(unit.len()).unwrap_or(u32::MAX).saturating_add(self.chooser.going(group));
+            if ready == nodes {
+                units.push(unit);
+                continue;
+            }
+            let names =
+                unit.iter().filter_map(|at| look.candidates.get(*at)).map(|candidate| &candidate.view.node.name);
+            look.kept.extend(names.map(|name| (Arc::clone(name), Kept::NotWhole { ready, nodes })));
+        }
+        units.append(&mut single);
+        units
+    }
+
+    /// Marks those that may go now. Nodes whose pods use up more of a disruption budget than is left come last: they are
+    /// emptied one pod after the other.
+    fn choose(&mut self, round: &mut Round<'_>, look: &mut Look<'_>, removable: Vec<Vec<usize>>) {
+        let mut slow = Vec::new();
+        let mut later = Vec::new();
+        for unit in removable {
+            let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
+            let parallel = nodes.iter().all(|candidate| look.judge.disruptions.covers(&candidate.load.budgets));
+            if parallel { self.mark(round, look, &unit, &mut later) } else { slow.push(unit) }
+        }
+        for unit in slow {
+            self.mark(round, look, &unit, &mut later);
+        }
+        look.kept.append(&mut later);
+    }
+
+    fn mark(&mut self, round: &mut Round<'_>, look: &mut Look<'_>, unit: &[usize], kept: &mut Vec<(Arc<str>, Kept)>) {
+        let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
+        let used_up = nodes.iter().find_map(|candidate| {
+            let (number, because) = look.judge.disruptions.first_used_up(&candidate.load.budgets)?;
+            Some(Kept::Pod { pod: look.judge.first_under(&candidate.view, number), because })
+        });
+        let verdict = self.chooser.may_go(round, &look.groups, &nodes).and_then(|()| used_up.map_or(Ok(()), Err));
+        if let Err(why) = verdict {
+            kept.extend(nodes.iter().map(|candidate| (Arc::clone(&candidate.view.node.name), why.clone())));
+            return;
+        }
+        for candidate in unit.iter().filter_map(|at| look.candidates.get(*at)) {
+            let Some(shrinking) = look.groups.get(candidate.group) else { continue };
+            let reason = Reason::Idle {
+                idle_for: round.now.duration_since(candidate.idle_since),
+                enough: enough(shrinking, candidate),
+                usage: candidate.usage.clone(),
+                pods: candidate.load.evictions,
+                unready: candidate.unready(),
+            };
+            let (node, taint) = (Arc::clone(&candidate.view.node.name), taints::deletion_taint(round.now));
+            round.act(shrinking.group, Action::Taint { node, taint }, reason);
+            look.judge.disruptions.use_up(&candidate.load.budgets);
+            self.chooser.goes(candidate.group, &candidate.view, candidate.reason());
+        }
+    }
+}
+
+/// The groups that grow in this round; the time of it is remembered.
+fn note_growth(round: &Round<'_>, look: &Look<'_>, memories: &mut [GroupMemory]) -> Vec<usize> {
+    let mut grown = Vec::new();
+    for planned in &round.actions {
+        let Action::Resize { from, to } = planned.action else { continue };
+        if to <= from {
+            continue;
+        }
+        let Some(shrinking) = look.groups.iter().find(|shrinking| shrinking.group.name == planned.group) else {
+            continue;
+        };
+        if let Some(memory) = memories.get_mut(shrinking.at) {
+            memory.lock = Some(Lock { at: round.now, requested: to.saturating_sub(from) });
+        }
+        grown.push(shrinking.at);
+    }
+    grown
+}
+
+fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
+    match refused {
+        Refused::Kept(kept) => kept,
+        Refused::Homeless(Homeless { class, count, misfit }) => {
+            let names = view.pods_unsorted().filter(|pod| pod.class == class).map(|pod| pod.full_name());
+            Kept::NoPlace { pod: names.min().unwrap_or_default(), count, misfit: Box::new(misfit) }
+        }
+    }
+}
+
+fn keep_all(round: &mut Round<'_>, look: Look<'_>) {
+    let idle = look.candidates.iter().map(|candidate| (Arc::clone(&candidate.view.node.name), Kept::NotNow));
+    let marked = look.marked.iter().map(|marked| (Arc::clone(&marked.view.node.name), Kept::NotNow));
+    let all = look.kept.iter().cloned().chain(idle).chain(marked).collect();
+    refuse_kept(round, all);
+}
+
+fn refuse_kept(round: &mut Round<'_>, mut kept: Vec<(Arc<str>, Kept)>) {
+    kept.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (name, kept) in kept {
+        round.refuse(Subject::Node(name), Why::Kept { why: Box::new(kept) });
+    }
+}
+
+/// Drops what is remembered of nodes that are gone, or that may be tried again.
+fn forget_the_past(round: &Round<'_>, look: &Look<'_>, memories: &mut [GroupMemory]) {
+    for shrinking in &look.groups {
+        let Some(memory) = memories.get_mut(shrinking.at) else { continue };
+        let keep_for = look.judge.policy.retry_after.max(shrinking.settings.after_failure);
+        memory.given_up.retain(|_, at| round.now.duration_since(*at) < keep_for);
+        memory.drains.retain(|name, _| round.snapshot.node(name).is_some());
+    }
+}

@@ -1,0 +1,134 @@
+//! Where the pods of nodes that go would run (`spec/cluster-autoscaler.md` 4.3).
+//!
+//! A node that can be emptied stays empty for all nodes that are tried later: its pods hold their new places, and it is a
+//! ghost that takes none but that topology spread still counts. A node that takes pods in this way stays, so that no pod
+//! has to move twice.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::load::Load;
+use crate::plan::Kept;
+use crate::scheduling::{Mark, Misfit, NodeId, Placement, Supply};
+use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
+
+/// The cluster while nodes are tried.
+pub(super) struct Simulation<'a> {
+    snapshot: &'a Snapshot,
+    placement: Placement,
+    /// Pods that wait and are expected on each node.
+    awaited: BTreeMap<NodeId, u32>,
+    /// Pods of nodes that go that are expected on each node.
+    taken: BTreeMap<NodeId, u32>,
+    /// Classes of which no node can take one more.
+    full: FxHashMap<ClassId, Misfit>,
+}
+
+/// Pods that find no place.
+pub(super) struct Homeless {
+    pub(super) class: ClassId,
+    pub(super) count: u32,
+    pub(super) misfit: Misfit,
+}
+
+/// Why a node cannot be emptied.
+pub(super) enum Refused {
+    Kept(Kept),
+    Homeless(Homeless),
+}
+
+impl<'a> Simulation<'a> {
+    /// `waiting` is a point before the pods that wait were placed.
+    pub(super) fn new(snapshot: &'a Snapshot, mut placement: Placement, waiting: Mark) -> Self {
+        let mut awaited: BTreeMap<NodeId, u32> = BTreeMap::new();
+        for (node, _, count) in placement.placed_since(waiting) {
+            *awaited.entry(node).or_default() += count;
+        }
+        for (_, name) in snapshot.nominated() {
+            placement.node(name).into_iter().for_each(|node| *awaited.entry(node).or_default() += 1);
+        }
+        placement.only_nodes();
+        Simulation { snapshot, placement, awaited, taken: BTreeMap::new(), full: FxHashMap::default() }
+    }
+
+    /// Lets no pod come to a node.
+    pub(super) fn close(&mut self, name: &str) {
+        if let Some(node) = self.placement.node(name) {
+            self.placement.close(node);
+        }
+    }
+
+    /// Empties nodes together. When that cannot be, everything is as before, and the answer says which node is at fault.
+    pub(super) fn empty(&mut self, nodes: &[(&str, &Load)]) -> Result<(), (usize, Refused)> {
+        let start = self.placement.mark();
+        for (name, _) in nodes {
+            self.close(name);
+        }
+        for (at, (name, load)) in nodes.iter().enumerate() {
+            if let Err(refused) = self.empty_one(name, load) {
+                self.placement.rollback(start);
+                self.remember_full(&refused);
+                return Err((at, refused));
+            }
+        }
+        for (node, _, count) in self.placement.placed_since(start) {
+            *self.taken.entry(node).or_default() += count;
+        }
+        // Where rules bind a class, pods that left may have made room for it.
+        let placement = &self.placement;
+        self.full.retain(|class, _| !placement.is_bound(*class));
+        Ok(())
+    }
+
+    fn empty_one(&mut self, name: &str, load: &Load) -> Result<(), Refused> {
+        let Some(node) = self.placement.node(name) else { return Err(Refused::Kept(Kept::NotNow)) };
+        if let Some(pods) = self.awaited.get(&node) {
+            return Err(Refused::Kept(Kept::Awaited { pods: *pods }));
+        }
+        if let Some(pods) = self.taken.get(&node) {
+            return Err(Refused::Kept(Kept::TakesPods { pods: *pods }));
+        }
+        for (class, count) in &load.moves {
+            if let Some(kind) = self.placement.unknown(*class) {
+                return Err(Refused::Kept(Kept::NotKnown { kind, coverage: self.coverage(kind) }));
+            }
+            if let Some(misfit) = self.full.get(class) {
+                return Err(Refused::Homeless(Homeless { class: *class, count: *count, misfit: misfit.clone() }));
+            }
+        }
+        for (class, count) in &load.moves {
+            self.placement.take_off(*class, node, *count);
+        }
+        let mut pods: Vec<(ClassId, u32)> = load.moves.iter().chain(&load.returns).copied().collect();
+        let size = |class: ClassId| {
+            let requests = &self.placement.spec(class).requests;
+            (requests.cpu, requests.memory)
+        };
+        pods.sort_by(|(a, _), (b, _)| {
+            size(*b).cmp(&size(*a)).then_with(|| self.placement.rank(*a).cmp(&self.placement.rank(*b)))
+        });
+        let filled = self.placement.fill(&pods, &mut Supply::none());
+        match filled.unplaced.into_iter().next() {
+            None => Ok(()),
+            Some(left) => {
+                let (class, count, misfit) = (left.class, left.count, left.why);
+                Err(Refused::Homeless(Homeless { class, count, misfit }))
+            }
+        }
+    }
+
+    /// A class of which nothing fits anywhere, the node that was tried included, need not be tried again.
+    fn remember_full(&mut self, refused: &Refused) {
+        if let Refused::Homeless(Homeless { class, .. }) = refused
+            && !self.full.contains_key(class)
+            && let Err(misfit) = self.placement.fits_any(*class)
+        {
+            self.full.insert(*class, misfit);
+        }
+    }
+
+    fn coverage(&self, kind: Kind) -> Coverage {
+        self.snapshot.coverage(kind)
+    }
+}

@@ -1,0 +1,43 @@
+//! A mark that pods avoid where they can, on nodes that are not needed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::look::Look;
+use super::taints::{CANDIDATE_TAINT, candidate_taint};
+use crate::membership::Membership;
+use crate::plan::{Action, Reason};
+use crate::round::Round;
+use crate::snapshot::NodeView;
+
+/// Sets the mark on idle nodes and takes it off others; where it is not wanted, what is left of it goes.
+pub(super) fn set(
+    round: &mut Round<'_>,
+    look: &Look<'_>,
+    membership: &Membership<'_>,
+    idle: &BTreeMap<Arc<str>, Timestamp>,
+) {
+    let busy: BTreeSet<String> =
+        round.actions.iter().filter_map(|planned| planned.action.node()).map(str::to_owned).collect();
+    for shrinking in &look.groups {
+        let wanted = look.judge.policy.soft_taint && round.may_remove(shrinking.group).is_ok();
+        let nodes: &[NodeView<'_>] = membership.nodes.get(shrinking.at).map_or(&[], Vec::as_slice);
+        for view in nodes.iter().filter(|view| !view.node.deleting && !busy.contains(&*view.node.name)) {
+            let (node, since) = (Arc::clone(&view.node.name), idle.get(&view.node.name).filter(|_| wanted));
+            match (since, view.node.taint(CANDIDATE_TAINT)) {
+                (Some(since), None) => {
+                    let reason = Reason::Unneeded { idle_for: round.now.duration_since(*since) };
+                    let taint = candidate_taint(round.now);
+                    round.act(shrinking.group, Action::Taint { node, taint }, reason);
+                }
+                (None, Some(_)) => {
+                    let key = CANDIDATE_TAINT.into();
+                    round.act(shrinking.group, Action::Untaint { node, key }, Reason::NeededAgain);
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! How much of a node is in use (`spec/cluster-autoscaler.md` 4.2).
+
+use crate::plan::{Kept, Resource, Usage};
+use crate::policy::{Percent, ScaleDown};
+use crate::pricing::UnitPrices;
+use crate::quantity::{Resources, Totals};
+use crate::snapshot::{NodeView, PodKind, PodView};
+use crate::strategy::utilization::busiest;
+
+/// Which pods count for nothing.
+pub(super) struct Ignored<'a> {
+    pub(super) settings: &'a ScaleDown,
+    /// Pods of a lower priority hold no node.
+    pub(super) expendable_below: i32,
+    /// There is a bound pod that has to be looked at: an expendable one, or one that will not end any more.
+    pub(super) some: bool,
+}
+
+/// The share of the resource of which most is in use, and the share up to which the node is idle. Of a node with GPUs only
+/// the GPUs count.
+pub(super) fn utilization(
+    view: &NodeView<'_>,
+    ignored: &Ignored<'_>,
+    prices: &UnitPrices,
+    stuck: impl Fn(&PodView<'_>) -> bool,
+) -> Result<(Usage, Percent), Kept> {
+    let offered = &view.node.allocatable;
+    let mut used = view.sums.used.clone();
+    let mut away = Totals::default();
+    let ScaleDown { ignore_daemon_sets, ignore_mirror_pods, threshold, gpu_threshold, .. } = ignored.settings;
+    if *ignore_daemon_sets {
+        away = view.sums.daemon_sets.clone();
+        subtract(&mut used, &view.sums.daemon_sets);
+    }
+    if ignored.some || *ignore_mirror_pods {
+        for pod in view.pods_unsorted() {
+            let belongs = matches!(pod.spec.kind, PodKind::Static | PodKind::Mirror);
+            let nothing = pod.blocks_removal() && (pod.spec.priority < ignored.expendable_below || stuck(&pod));
+            if belongs && *ignore_mirror_pods {
+                away += &pod.spec.requests;
+            }
+            if nothing || (belongs && *ignore_mirror_pods) {
+                used -= &pod.spec.requests;
+            }
+        }
+    }
+    let gpu = offered.extended.iter().find(|(name, _)| prices.gpu_resources.iter().any(|gpu| **gpu == **name));
+    if let Some((name, amount)) = gpu {
+        return Ok((
+            Usage::new(Resource::Extended(name.clone()), used.extended(name), (*amount).into()),
+            *gpu_threshold,
+        ));
+    }
+    let Resources { cpu, memory, .. } = offered;
+    let cpu = Usage::new(Resource::Cpu, used.cpu, i128::from(*cpu) - away.cpu);
+    let memory = Usage::new(Resource::Memory, used.memory, i128::from(*memory) - away.memory);
+    if cpu.percent.is_none() || memory.percent.is_none() {
+        return Err(Kept::NoCapacity);
+    }
+    Ok((busiest(&cpu, &memory).clone(), *threshold))
+}
+
+fn subtract(from: &mut Totals, what: &Totals) {
+    from.cpu -= what.cpu;
+    from.memory -= what.memory;
+    for (name, amount) in &mut from.extended {
+        *amount -= what.extended(name);
+    }
+}

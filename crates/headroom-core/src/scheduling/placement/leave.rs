@@ -1,0 +1,25 @@
+//! Pods leave a node, to see whether they find a place on the others.
+
+use super::{NodeId, Placement};
+use crate::snapshot::ClassId;
+
+impl Placement {
+    /// From now on pods only go to nodes that are there: what is on its way or new may not come.
+    pub(crate) fn only_nodes(&mut self) {
+        self.only_nodes = true;
+        for statics in self.statics.iter_mut() {
+            statics.seen = Vec::new();
+            statics.fits = Default::default();
+        }
+    }
+
+    /// Whether rules bind the pods of a class to the pods around them.
+    pub(crate) fn is_bound(&self, class: ClassId) -> bool {
+        self.class(class).rules.is_some()
+    }
+
+    /// Takes `count` pods of a class away from a node that has them.
+    pub(crate) fn take_off(&mut self, class: ClassId, node: NodeId, count: u32) {
+        self.put(class.0, node.0, -i64::from(count));
+    }
+}
