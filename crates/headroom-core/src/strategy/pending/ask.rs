@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Aside, Open, Outcome, Placed, TemplateSource, cut_rooms, placement};
+use super::open::Open;
+use super::place::{Placed, cut_rooms, placement};
+use super::{Aside, Outcome, TemplateSource};
 use crate::limits::Bound;
 use crate::policy::Policy;
 use crate::quantity::Resources;

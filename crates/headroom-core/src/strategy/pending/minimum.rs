@@ -1,6 +1,6 @@
 //! A group below its minimum grows to it, whether pods wait or not.
 
-use super::Open;
+use super::open::Open;
 use crate::limits::Present;
 use crate::plan::{Action, GroupReport, Reason, Why};
 use crate::policy::{Mode, Strategy};

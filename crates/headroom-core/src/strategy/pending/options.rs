@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Candidates;
+use super::open::Candidates;
 use crate::balance::{Member, Part, partners, share_out};
 use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};

@@ -1,0 +1,177 @@
+//! Waiting pods find their places: on what is there, on what is on its way, and on what is bought for the rest.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::open::{Candidates, Open};
+use super::options::choose;
+use super::waiting::Names;
+use crate::expander::Context;
+use crate::limits::Present;
+use crate::plan::{ScaleUp, Subject, Waiting, Why};
+use crate::round::Round;
+use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::snapshot::{ClassId, ClassView, Node, SharedSpec};
+
+/// The cluster with the waiting pods in their places.
+pub(super) struct Placed {
+    pub(super) placement: Placement,
+    /// Before any of them was placed.
+    pub(super) start: Mark,
+    /// Before anything was bought.
+    pub(super) bought: Mark,
+}
+
+/// Places the waiting pods on what is there and on its way, and buys machines for the rest.
+pub(super) fn place(
+    round: &mut Round<'_>,
+    open: &mut [Open<'_>],
+    waiting: &[ClassView<'_>],
+    sums: &mut Waiting,
+    present: &mut Present,
+) -> Placed {
+    let policy = &round.policy.pending;
+    let names = Names::new(waiting);
+    let mut placement = placement(round, open);
+    let start = placement.mark();
+    let mut pods: Vec<(ClassId, u32)> = waiting
+        .iter()
+        .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+    sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
+    // High priority first; the sort is stable, so equal ones stay by content.
+    pods.sort_by_key(|(class, _)| std::cmp::Reverse(placement.spec(*class).priority));
+    let filled = placement.fill(&pods, &mut Supply::none());
+    let bought = placement.mark();
+    sums.on_upcoming = placement.on_upcoming(start).iter().map(|(_, count)| u64::from(*count)).sum();
+    sums.on_nodes = of(&filled.placed).saturating_sub(sums.on_upcoming);
+    let mut left: Vec<(ClassId, u32)> = filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+    let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
+    let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
+    while !left.is_empty() {
+        cut_rooms(open, round, present);
+        let Some(choice) = choose(&mut placement, &Candidates(open, &policy.limits, present), &left, policy, &context)
+        else {
+            break;
+        };
+        let mut bought = 0;
+        for (at, count) in &choice.nodes {
+            let Some(open) = open.get_mut(*at) else { continue };
+            open.buy(*count, present);
+            bought += count;
+        }
+        if bought == 0 {
+            break;
+        }
+        sums.on_new += choice.estimate.placed_count();
+        let groups =
+            choice.nodes.iter().filter_map(|(at, count)| Some((Arc::clone(&open.get(*at)?.group.name), *count)));
+        round.report.scale_ups.push(ScaleUp {
+            pods: names.pods(&choice.estimate.placed),
+            nodes: groups.collect(),
+            options: choice.ranking,
+        });
+        left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+    }
+    cut_rooms(open, round, present);
+    for (class, count) in left {
+        sums.refused += u64::from(count);
+        refuse(round, &mut placement, open, names.first(class), class, count);
+    }
+    Placed { placement, start, bought }
+}
+
+/// The cluster as it is, with the machines that are on their way and those that minima ask for.
+pub(super) fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
+    let templates: Vec<NewNode<'_>> = open
+        .iter()
+        .map(|open| NewNode {
+            template: &open.machine.template,
+            daemon_sets: &open.machine.daemon_sets,
+            attach_limits: &open.machine.attach_limits,
+        })
+        .collect();
+    let booting = (0..).zip(open).flat_map(|(at, open)| open.machines.booting.iter().map(move |name| (name, at)));
+    let booting: FxHashMap<&Arc<str>, u32> = booting.collect();
+    let standing = |node: &Node| match booting.get(&node.name) {
+        Some(at) => Standing::Upcoming(TemplateId(*at)),
+        None if node.deleting => Standing::Absent,
+        None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
+    };
+    let expendable_below = Some(round.policy.pending.expendable_below);
+    let extra: &[SharedSpec] = &[];
+    let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
+    let mut placement = Placement::new(round.snapshot, &setup);
+    for (at, open) in open.iter().enumerate() {
+        let expected = open.machines.unregistered.saturating_add(open.for_min);
+        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), expected);
+    }
+    placement
+}
+
+/// What counts against the limits of the cluster so far.
+pub(super) fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
+    let mut present =
+        Present { nodes: u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX), ..Present::default() };
+    for view in round.snapshot.nodes() {
+        present.capacity += &view.node.capacity;
+    }
+    for open in open {
+        let bought = open.planned.saturating_sub(open.size);
+        let coming = open.machines.unregistered.saturating_add(bought);
+        present.nodes = present.nodes.saturating_add(coming);
+        present.added = present.added.saturating_add(bought);
+        present.capacity.add_times(&open.machine.template.capacity, i128::from(coming));
+    }
+    present
+}
+
+/// How many nodes each group may still get, under its own limits and those of the cluster.
+pub(super) fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Present) {
+    for open in open.iter_mut().filter(|open| open.room > 0) {
+        open.cut_room(&round.policy.pending.limits, present);
+    }
+}
+
+fn refuse(
+    round: &mut Round<'_>,
+    placement: &mut Placement,
+    open: &[Open<'_>],
+    first: String,
+    class: ClassId,
+    count: u32,
+) {
+    // The group that comes closest: one that would hold the pod if it could grow, or else the mildest misfit.
+    let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
+    for (at, candidate) in open.iter().enumerate() {
+        match placement.fits_new(class, TemplateId(u32::try_from(at).unwrap_or(u32::MAX))) {
+            Ok(()) if candidate.room == 0 => {
+                let (group, bound) = (Arc::clone(&candidate.group.name), candidate.bound.clone());
+                round.refuse(Subject::Pods { first, count }, Why::GroupCannotGrow { group, bound });
+                return;
+            }
+            Ok(()) => {}
+            Err(misfit) => {
+                if closest.as_ref().is_none_or(|(_, known)| misfit > *known) {
+                    closest = Some((at, misfit));
+                }
+            }
+        }
+    }
+    let why = match closest {
+        Some((at, misfit)) => {
+            let group = open.get(at).map(|open| Arc::clone(&open.group.name)).unwrap_or_default();
+            Why::FitsNoGroup { group, misfit }
+        }
+        None => Why::NoGroupGrows,
+    };
+    round.refuse(Subject::Pods { first, count }, why);
+}
+
+/// A number for the random expander that a replay arrives at again.
+fn seed(round: &Round<'_>) -> u64 {
+    round.now.as_second().unsigned_abs()
+}
