@@ -16,6 +16,7 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
     lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
     lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
     lines.extend(prices(round));
+    lines.extend(unknown(round));
     let skipped = round.dump.skipped;
     if skipped > 0 {
         let what = if skipped == 1 { "node or pod" } else { "nodes or pods" };
@@ -64,6 +65,15 @@ fn prices(round: &Round) -> Option<String> {
         several => format!("the prices of {} are estimated", names(several)),
     };
     Some(format!("{what}; hint: set price for what has none"))
+}
+
+/// What the answers for waiting pods depend on and the dump does not show.
+fn unknown(round: &Round) -> Option<String> {
+    let kinds = &round.plan.report.waiting.as_ref().filter(|waiting| !waiting.unknown.is_empty())?.unknown;
+    let kinds = kinds.iter().map(|kind| kind.kubectl_name()).collect::<Vec<_>>().join(",");
+    let text =
+        format!("pods that depend on {} may go anywhere, since not all are in the dump", kinds.replace(',', ", "));
+    Some(format!("{text}; hint: kubectl get nodes,pods,{kinds} -A -o json"))
 }
 
 fn made_up_groups(round: &Round) -> [String; 3] {

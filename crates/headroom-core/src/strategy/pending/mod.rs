@@ -9,6 +9,7 @@ mod template;
 mod waiting;
 mod write_off;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -372,6 +373,8 @@ fn place(
     let names = Names::new(waiting);
     let mut placement = placement(round, open);
     let start = placement.mark();
+    let unknown: BTreeSet<Kind> = waiting.iter().filter_map(|class| placement.unknown(class.id)).collect();
+    sums.unknown = unknown.into_iter().collect();
     let mut pods: Vec<(ClassId, u32)> = waiting
         .iter()
         .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))
