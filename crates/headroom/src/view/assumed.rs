@@ -6,6 +6,7 @@ use std::sync::Arc;
 use headroom_core::expander::Chain;
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::ScaleUp;
+use headroom_core::snapshot::Kind;
 
 use super::words::{count, names};
 use crate::dump::{Apart, Now, Round};
@@ -69,11 +70,19 @@ fn prices(round: &Round) -> Option<String> {
 
 /// What the answers for waiting pods depend on and the dump does not show.
 fn unknown(round: &Round) -> Option<String> {
-    let kinds = &round.plan.report.waiting.as_ref().filter(|waiting| !waiting.unknown.is_empty())?.unknown;
-    let kinds = kinds.iter().map(|kind| kind.kubectl_name()).collect::<Vec<_>>().join(",");
-    let text =
-        format!("pods that depend on {} may go anywhere, since not all are in the dump", kinds.replace(',', ", "));
-    Some(format!("{text}; hint: kubectl get nodes,pods,{kinds} -A -o json"))
+    let unknown = &round.plan.report.waiting.as_ref()?.unknown;
+    let kinds: BTreeSet<(&str, &str)> = unknown
+        .iter()
+        .map(|kind| match kind {
+            // Each of these leads to the next.
+            Kind::PersistentVolumeClaims | Kind::PersistentVolumes | Kind::StorageClasses => ("volumes", "pvc,pv,sc"),
+            other => (other.kubectl_name(), other.kubectl_name()),
+        })
+        .collect();
+    let what = kinds.iter().map(|(what, _)| *what).collect::<Vec<_>>().join(" and ");
+    let names = kinds.iter().map(|(_, names)| *names).collect::<Vec<_>>().join(",");
+    let text = format!("not all {what} are in the dump: waiting pods that depend on them are taken to fit anywhere");
+    (!kinds.is_empty()).then(|| format!("{text}; hint: kubectl get nodes,pods,{names} -A -o json"))
 }
 
 fn made_up_groups(round: &Round) -> [String; 3] {
