@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Refusal, Usage, Warning};
 use crate::expander::Ranked;
+use crate::snapshot::Kind;
 
 /// What the round saw, wanted and refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -33,7 +34,7 @@ impl Report {
 }
 
 /// Pods that wait for a node, by what becomes of them: each is in one of the counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// Have room on nodes that are there: the scheduler brings them there.
@@ -50,6 +51,10 @@ pub struct Waiting {
     pub low_priority: u64,
     /// Count as demand of a utilisation group that can still grow.
     pub counted: u64,
+    /// Kinds of objects on which the answers for some of them depend and of which not all are known. Where something is
+    /// missing, these pods are taken to be free to go anywhere.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Kind>,
 }
 
 /// Equal pods.

@@ -54,26 +54,21 @@ impl fmt::Display for Apart {
 
 /// One group for each pool of equal nodes, which grows for waiting pods and is limited by what it has today.
 ///
-/// Nodes that are not to be scaled are taken out of the snapshot, so that no group can match them.
+/// Nodes that are not to be scaled stay, since pods may find room on them; only those that a group would match are taken
+/// out of the snapshot.
 pub fn discover(builder: &mut Builder) -> Pools {
     let mut pools = Pools::default();
-    for view in builder.snapshot().nodes() {
-        if let Some(apart) = not_scaled(view.node) {
-            pools.apart.insert(Arc::clone(&view.node.name), apart);
-        }
-    }
-    for name in pools.apart.keys() {
-        builder.apply(Change::NodeGone(Arc::clone(name)));
-    }
     let snapshot = builder.snapshot();
+    let (fixed, scaled): (Vec<&Node>, Vec<&Node>) =
+        snapshot.nodes().map(|view| view.node).partition(|node| not_scaled(node).is_some());
     let mut members: BTreeMap<Pool, Vec<Arc<str>>> = BTreeMap::new();
-    for view in snapshot.nodes() {
-        members.entry(Pool::of(view.node)).or_default().push(Arc::clone(&view.node.name));
+    for node in &scaled {
+        members.entry(Pool::of(node)).or_default().push(Arc::clone(&node.name));
     }
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
     for (pool, nodes) in &members {
         let select = pool.select();
-        let matching = snapshot.nodes().filter(|view| select.matches(view.node)).count();
+        let matching = scaled.iter().filter(|node| select.matches(node)).count();
         if matching > nodes.len() {
             pools.apart.extend(nodes.iter().map(|node| (Arc::clone(node), Apart::Unclear)));
             continue;
@@ -82,6 +77,10 @@ pub fn discover(builder: &mut Builder) -> Pools {
         let name = if *nth == 1 { pool.name.clone() } else { format!("{} ({nth})", pool.name) };
         pools.groups.push(group(&name, select, nodes.len()));
     }
+    let is_matched = |node: &&Node| pools.groups.iter().any(|group| group.select.matches(node));
+    let matched: Vec<Arc<str>> = fixed.iter().copied().filter(is_matched).map(|node| Arc::clone(&node.name)).collect();
+    pools.apart.extend(fixed.iter().filter_map(|node| Some((Arc::clone(&node.name), not_scaled(node)?))));
+    matched.into_iter().for_each(|name| builder.apply(Change::NodeGone(name)));
     pools
 }
 

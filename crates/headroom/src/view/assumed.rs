@@ -6,6 +6,7 @@ use std::sync::Arc;
 use headroom_core::expander::Chain;
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::ScaleUp;
+use headroom_core::snapshot::Kind;
 
 use super::words::{count, names};
 use crate::dump::{Apart, Now, Round};
@@ -16,6 +17,7 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
     lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
     lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
     lines.extend(prices(round));
+    lines.extend(unknown(round));
     let skipped = round.dump.skipped;
     if skipped > 0 {
         let what = if skipped == 1 { "node or pod" } else { "nodes or pods" };
@@ -64,6 +66,23 @@ fn prices(round: &Round) -> Option<String> {
         several => format!("the prices of {} are estimated", names(several)),
     };
     Some(format!("{what}; hint: set price for what has none"))
+}
+
+/// What the answers for waiting pods depend on and the dump does not show.
+fn unknown(round: &Round) -> Option<String> {
+    let unknown = &round.plan.report.waiting.as_ref()?.unknown;
+    let kinds: BTreeSet<(&str, &str)> = unknown
+        .iter()
+        .map(|kind| match kind {
+            // Each of these leads to the next.
+            Kind::PersistentVolumeClaims | Kind::PersistentVolumes | Kind::StorageClasses => ("volumes", "pvc,pv,sc"),
+            other => (other.kubectl_name(), other.kubectl_name()),
+        })
+        .collect();
+    let what = kinds.iter().map(|(what, _)| *what).collect::<Vec<_>>().join(" and ");
+    let names = kinds.iter().map(|(_, names)| *names).collect::<Vec<_>>().join(",");
+    let text = format!("not all {what} are in the dump: waiting pods that depend on them are taken to fit anywhere");
+    (!kinds.is_empty()).then(|| format!("{text}; hint: kubectl get nodes,pods,{names} -A -o json"))
 }
 
 fn made_up_groups(round: &Round) -> [String; 3] {

@@ -11,6 +11,7 @@ mod diary;
 pub mod explain;
 mod output;
 mod plan;
+mod refusals;
 mod scale_ups;
 mod summary;
 mod words;

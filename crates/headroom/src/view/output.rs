@@ -27,7 +27,7 @@ pub struct Output<'r> {
     assumed: Vec<String>,
     groups: &'r [GroupReport],
     #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<Waiting>,
+    waiting: Option<&'r Waiting>,
     scale_ups: Vec<ScaleUpOut<'r>>,
     actions: Vec<ActionOut<'r>>,
     refusals: Vec<RefusalOut<'r>>,
@@ -135,7 +135,7 @@ impl<'r> Output<'r> {
             read: Read::of(round),
             assumed: assumed(round),
             groups: &plan.report.groups,
-            waiting: plan.report.waiting,
+            waiting: plan.report.waiting.as_ref(),
             scale_ups: plan.report.scale_ups.iter().map(ScaleUpOut::of).collect(),
             actions: actions.collect(),
             refusals: refusals.collect(),

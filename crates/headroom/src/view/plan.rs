@@ -1,13 +1,14 @@
 //! A plan as text.
 
-use headroom_core::plan::{Action, GroupReport, Planned, Refusal, Resource};
+use headroom_core::plan::{Action, GroupReport, Planned, Resource};
 
 use super::assumed::assumed;
 use super::columns::{columns, row};
+use super::refusals::refusals;
 use super::scale_ups::{scale_ups, waiting};
 use super::words::count;
 use super::{TITLE, caveats, section, with_hint};
-use crate::dump::{Apart, Round};
+use crate::dump::Round;
 
 /// What the round saw, a table of its groups, the actions in order, and what was refused. `wide` adds columns.
 pub fn plan(round: &Round, wide: bool) -> String {
@@ -31,8 +32,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
         text.push_str("Nothing to do.\n\n");
     }
     text.push_str(&section("Actions", &actions));
-    let refusals: Vec<String> = report.refusals.iter().map(refusal).collect();
-    text.push_str(&section("Refused", &refusals));
+    text.push_str(&section("Refused", &refusals(&report.refusals)));
     let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
     let misread = round.dump.warnings.iter().map(ToString::to_string);
     text.push_str(&section("Warnings", &warnings.into_iter().chain(misread).collect::<Vec<_>>()));
@@ -76,11 +76,6 @@ pub(super) fn action(round: &Round, planned: &Planned) -> String {
     with_hint(format!("{line}; {}", caveats.join("; ")), Some(caveats::HINT.to_owned()))
 }
 
-/// One refusal on one line.
-pub(super) fn refusal(refusal: &Refusal) -> String {
-    with_hint(refusal.to_string(), refusal.why.hint())
-}
-
 /// A line that may end in a hint.
 fn hinted(line: &str) -> String {
     match line.split_once("; hint: ") {
@@ -91,9 +86,9 @@ fn hinted(line: &str) -> String {
 
 fn seen(round: &Round) -> String {
     let snapshot = round.snapshot();
-    // These were taken out of the snapshot.
-    let apart = round.assumed.made_up.iter().flat_map(|apart| apart.values());
-    let apart = apart.filter(|apart| **apart != Apart::Unclear).count();
+    // Some were taken out of the snapshot.
+    let apart = round.assumed.made_up.iter().flat_map(|apart| apart.keys());
+    let apart = apart.filter(|name| snapshot.node(name).is_none()).count();
     let files = round.dump.files.iter().map(|file| if file == "-" { "standard input" } else { file });
     let files = files.collect::<Vec<_>>().join(", ");
     format!("{}, {} in {files}", count(snapshot.node_count() + apart, "node"), count(snapshot.pod_count(), "pod"))

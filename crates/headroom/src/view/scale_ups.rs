@@ -11,10 +11,8 @@ const KINDS: usize = 4;
 
 /// How many pods wait and where they go; nothing when none waits.
 pub(super) fn waiting(report: &Report) -> Vec<String> {
-    let Some(Waiting { on_nodes, on_upcoming, on_new, refused, nominated, low_priority, counted }) = report.waiting
-    else {
-        return Vec::new();
-    };
+    let Some(waiting) = &report.waiting else { return Vec::new() };
+    let Waiting { on_nodes, on_upcoming, on_new, refused, nominated, low_priority, counted, .. } = waiting;
     let parts = [
         (on_nodes, "on nodes that are there"),
         (on_upcoming, "on machines on their way"),
@@ -24,8 +22,8 @@ pub(super) fn waiting(report: &Report) -> Vec<String> {
         (low_priority, "of too low a priority to grow a group"),
         (counted, "left to utilization groups"),
     ];
-    let all: u64 = parts.iter().map(|(pods, _)| pods).sum();
-    let some = parts.iter().filter(|(pods, _)| *pods > 0);
+    let all: u64 = parts.iter().map(|(pods, _)| *pods).sum();
+    let some = parts.iter().filter(|(pods, _)| **pods > 0);
     let parts: Vec<String> = some.map(|(pods, place)| format!("{pods} {place}")).collect();
     if all == 0 { Vec::new() } else { vec![format!("{}: {}", count(all, "pod"), parts.join(", "))] }
 }
@@ -55,7 +53,7 @@ pub(super) fn groups(scale_up: &ScaleUp) -> String {
 }
 
 /// `shop/web-1 and 4 like it; shop/cart-1; 2 more kinds`
-fn kinds(pods: &[EqualPods]) -> String {
+pub(super) fn kinds(pods: &[EqualPods]) -> String {
     let named = if pods.len() > KINDS { KINDS - 1 } else { pods.len() };
     let mut parts: Vec<String> = pods.iter().take(named).map(kind).collect();
     if pods.len() > named {

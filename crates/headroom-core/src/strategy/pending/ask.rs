@@ -161,6 +161,9 @@ impl<'a> Inquiry<'a> {
         let mut closest: Option<(Arc<str>, Misfit)> = None;
         for view in self.snapshot.nodes() {
             let Some(node) = self.after.node(&view.node.name) else { continue };
+            if self.after.is_upcoming(node) {
+                continue;
+            }
             match self.after.fits(class.id, node) {
                 Ok(()) => return Some((Arc::clone(&view.node.name), Ok(()))),
                 Err(misfit) if closest.as_ref().is_none_or(|(_, known)| misfit > *known) => {

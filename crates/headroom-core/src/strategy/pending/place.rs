@@ -1,5 +1,6 @@
 //! Waiting pods find their places: on what is there, on what is on its way, and on what is bought for the rest.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -12,7 +13,7 @@ use crate::limits::Present;
 use crate::plan::{ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
 use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
-use crate::snapshot::{ClassId, ClassView, Node, SharedSpec};
+use crate::snapshot::{ClassId, ClassView, Kind, Node, SharedSpec};
 
 /// The cluster with the waiting pods in their places.
 pub(super) struct Placed {
@@ -35,6 +36,8 @@ pub(super) fn place(
     let names = Names::new(waiting);
     let mut placement = placement(round, open);
     let start = placement.mark();
+    let unknown: BTreeSet<Kind> = waiting.iter().filter_map(|class| placement.unknown(class.id)).collect();
+    sums.unknown = unknown.into_iter().collect();
     let mut pods: Vec<(ClassId, u32)> = waiting
         .iter()
         .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))

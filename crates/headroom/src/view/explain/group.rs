@@ -10,7 +10,8 @@ use super::demand::demand;
 use super::{NotFound, actions_in, is_judged, pending, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
-use crate::view::plan::{refusal, size};
+use crate::view::plan::size;
+use crate::view::refusals::refusal;
 use crate::view::words::{amounts, count, duration, names, share};
 use crate::view::{TITLE, section};
 

@@ -23,7 +23,8 @@ use headroom_core::snapshot::{ClassView, NodeView, PodView};
 use headroom_core::strategy::utilization::Nodes;
 use headroom_core::wake::Wake;
 
-use super::plan::{action, refusal};
+use super::plan::action;
+use super::refusals::refusal;
 use crate::dump::Round;
 
 /// There is nothing of that name.
