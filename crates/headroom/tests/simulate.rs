@@ -162,9 +162,15 @@ fn what_cannot_be_compared_is_an_error() {
 
 #[test]
 fn a_trace_is_played() {
-    let output = headroom(&["simulate", "-o", "wide", "--trace", &openb("pods.csv"), "--nodes", &trace("nodes.csv")]);
-    assert_eq!(stderr(&output), "");
-    expect_file!["trace/summary.txt"].assert_eq(&stdout(&output));
+    let (pods, nodes) = (openb("pods.csv"), trace("nodes.csv"));
+    let play = |more: &[&str]| {
+        let output = headroom(&[&["simulate", "--trace", &pods, "--nodes", &nodes], more].concat());
+        assert_eq!(stderr(&output), "");
+        stdout(&output)
+    };
+    expect_file!["trace/summary.txt"].assert_eq(&play(&["-o", "wide"]));
+    expect_file!["trace/utilization.txt"].assert_eq(&play(&["-o", "wide", "--scaling", "utilization"]));
+    expect_file!["trace/compare.txt"].assert_eq(&play(&["--compare", "price,least-nodes+random"]));
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct Candidate {
 impl Candidate {
     /// Whether its nodes have GPUs and none of its pods asks for one. `unit_prices` says what a GPU is.
     fn wastes_gpu(&self, unit_prices: &UnitPrices) -> bool {
-        unit_prices.has_gpu(&self.capacity) && unit_prices.gpus(&self.requested) <= 0
+        unit_prices.has_gpu(&self.capacity) && unit_prices.milli_gpus(&self.requested) <= 0
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Money, Resources, Totals};
+use crate::scheduling::parts_of_device;
 
 /// What the disk price is for: 50 GB, in bytes.
 const STORAGE_UNIT: i128 = 50_000_000_000;
@@ -22,7 +23,8 @@ pub struct UnitPrices {
     pub gpu: Money,
     /// 50 GB (50 * 10^9 bytes) of ephemeral storage.
     pub storage_50_gb: Money,
-    /// The extended resources that are GPUs, by exact name. The default is the list that Cluster Autoscaler knows.
+    /// The extended resources that are GPUs, by exact name. The default is the list that Cluster Autoscaler knows. Resources
+    /// that count parts of GPUs are known besides.
     pub gpu_resources: Vec<Box<str>>,
 }
 
@@ -45,7 +47,7 @@ impl UnitPrices {
         let parts = [
             part(amounts.cpu, self.cpu, 1_000),
             part(amounts.memory, self.memory_gib, 1 << 30),
-            part(self.gpus(amounts), self.gpu, 1),
+            part(self.milli_gpus(amounts), self.gpu, 1_000),
             part(amounts.ephemeral_storage, self.storage_50_gb, STORAGE_UNIT),
         ];
         parts.into_iter().fold(Money(0), Money::saturating_add)
@@ -58,10 +60,13 @@ impl UnitPrices {
         self.price(&totals)
     }
 
-    /// How many GPUs these amounts contain.
-    pub fn gpus(&self, amounts: &Totals) -> i128 {
+    /// How many thousandths of a GPU these amounts contain, shares of GPUs included.
+    pub fn milli_gpus(&self, amounts: &Totals) -> i128 {
         let gpus = amounts.extended.iter().filter(|(name, _)| self.is_gpu(name));
-        gpus.fold(0, |sum: i128, (_, amount)| sum.saturating_add(*amount))
+        gpus.fold(0, |sum: i128, (name, amount)| {
+            let whole = i128::from(parts_of_device(name).unwrap_or(1));
+            sum.saturating_add(amount.saturating_mul(1_000) / whole)
+        })
     }
 
     /// Whether a machine or pod of this size has a GPU.
@@ -70,7 +75,7 @@ impl UnitPrices {
     }
 
     fn is_gpu(&self, resource: &str) -> bool {
-        self.gpu_resources.iter().any(|gpu| **gpu == *resource)
+        parts_of_device(resource).is_some() || self.gpu_resources.iter().any(|gpu| **gpu == *resource)
     }
 }
 

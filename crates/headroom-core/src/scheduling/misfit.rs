@@ -127,6 +127,15 @@ pub enum Misfit {
         #[serde(skip_serializing_if = "is_zero")]
         daemon_sets: i64,
     },
+    /// No device of the node, or not as many unused ones as it takes, have enough free.
+    DeviceShare {
+        /// The resource that counts parts of devices.
+        resource: Arc<str>,
+        /// What one pod needs of it.
+        needs: i64,
+        /// The most that one device has free.
+        free: i64,
+    },
     /// The node cannot attach so many volumes.
     AttachLimit {
         /// The CSI driver.
@@ -280,6 +289,9 @@ impl fmt::Display for Misfit {
                     0 => Ok(()),
                     taken => write!(f, " after {} of DaemonSets", amount(*taken)),
                 }
+            }
+            Misfit::DeviceShare { resource, needs, free } => {
+                write!(f, "needs {needs} {resource} of devices of its own, at most {free} free on one")
             }
             Misfit::AttachLimit { driver, attached, adds, limit } => {
                 write!(f, "adds {adds} to {attached} attached volumes of {driver}, at most {limit} possible")

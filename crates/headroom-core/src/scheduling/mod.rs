@@ -2,7 +2,7 @@
 //!
 //! A *static* constraint depends on what equal pods share and on what many nodes share: labels, taints, being cordoned.
 //! They are a list of functions; each answers Ok or a [`Misfit`], once for a class of pods and a shape of nodes.
-//! A *dynamic* constraint depends on the pods that are placed already: resources, host ports, attach limits, spread,
+//! A *dynamic* constraint depends on the pods that are placed already: resources, shares of devices, host ports, attach limits, spread,
 //! affinity and anti-affinity. [`Placement`] keeps what they need up to date while pods are placed.
 //!
 //! Preferences never keep a pod away; they decide between nodes that would all do.
@@ -18,6 +18,7 @@ mod pod_affinity;
 mod preference;
 mod resources;
 mod selector;
+mod shares;
 mod spread;
 mod taints;
 mod volumes;
@@ -30,6 +31,7 @@ pub use placement::{
 };
 
 pub(crate) use selector::selects;
+pub use shares::{Devices, parts_of_device};
 use volumes::Volumes;
 
 use crate::snapshot::{PodSpec, Snapshot};

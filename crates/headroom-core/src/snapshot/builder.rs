@@ -204,8 +204,10 @@ impl Builder {
     }
 
     fn set_pod(&mut self, pod: Pod) {
-        let Pod { name, spec, node, phase, created, deleting, gated, nominated, unready, ends_by } = pod;
+        let Pod { name, spec, node, phase, created, deleting, gated, devices, nominated, unready, ends_by } = pod;
         let waits = node.is_none() && !gated && !deleting;
+        let devices = (!devices.is_empty()).then(|| devices.into_boxed_slice());
+        note(&mut self.snapshot.devices, &spec.namespace, &name, devices);
         note(&mut self.snapshot.nominated, &spec.namespace, &name, nominated.filter(|_| waits));
         note(&mut self.snapshot.ends_by, &spec.namespace, &name, ends_by.filter(|_| deleting));
         let class = self.class_index(&spec);
@@ -238,6 +240,7 @@ impl Builder {
 
     fn forget_pod(&mut self, namespace: &str, name: &str) {
         let Some(index) = self.snapshot.pod_index(namespace, name) else { return };
+        forget(&mut self.snapshot.devices, namespace, name);
         forget(&mut self.snapshot.nominated, namespace, name);
         forget(&mut self.snapshot.ends_by, namespace, name);
         let Some(entry) = self.snapshot.pods.get_index(index).map(|(_, entry)| *entry) else { return };

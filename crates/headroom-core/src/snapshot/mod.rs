@@ -48,6 +48,8 @@ pub struct Snapshot {
     coverage: BTreeMap<Kind, Coverage>,
     /// By namespace and name, the node on which room is being made for a waiting pod.
     nominated: BTreeMap<Arc<str>, BTreeMap<Box<str>, Box<str>>>,
+    /// Pods that say which devices of their node they have.
+    devices: BTreeMap<Arc<str>, BTreeMap<Box<str>, DeviceNumbers>>,
     /// By namespace and name, when the time of a pod that is being deleted is over.
     ends_by: BTreeMap<Arc<str>, BTreeMap<Box<str>, Timestamp>>,
     namespace_labels: BTreeMap<Arc<str>, Labels>,
@@ -59,6 +61,9 @@ pub struct Snapshot {
     storage_classes: BTreeMap<Arc<str>, StorageClass>,
     attach_limits: BTreeMap<Arc<str>, AttachLimits>,
 }
+
+/// Devices of a node by their numbers.
+type DeviceNumbers = Box<[u16]>;
 
 /// A class of equal pods. A class keeps its id for as long as it has pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,6 +164,18 @@ impl<'a> NodeView<'a> {
     pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, bool)> {
         let entry = |index: &u32| self.snapshot.pods.get_index(*index as usize).map(|(_, entry)| entry);
         self.pods.iter().filter_map(entry).map(|entry| (ClassId(entry.class), entry.deleting))
+    }
+
+    /// The class of each of its pods and which devices of the node the pod has, as far as it says, in no meaningful order.
+    pub(crate) fn devices(&self) -> impl Iterator<Item = (ClassId, &'a [u16])> {
+        let snapshot = self.snapshot;
+        let pod = move |index: &u32| snapshot.pods.get_index(*index as usize);
+        self.pods.iter().filter_map(pod).map(move |(key, entry)| {
+            let spec = snapshot.classes.get(entry.class as usize).map(|class| &class.spec);
+            let of_namespace = spec.and_then(|spec| snapshot.devices.get(&spec.namespace));
+            let devices = of_namespace.and_then(|pods| pods.get(&key.name)).map_or(&[][..], |devices| devices);
+            (ClassId(entry.class), devices)
+        })
     }
 }
 

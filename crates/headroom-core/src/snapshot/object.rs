@@ -374,6 +374,10 @@ pub struct Pod {
     /// It has scheduling gates: the scheduler does not look at it yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gated: bool,
+    /// The numbers of the devices of its node of which it has all or a share, where the scheduler notes them on the pod; empty
+    /// when it has none or nobody says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<u16>,
     /// The node on which the scheduler makes room for it by preemption (`status.nominatedNodeName`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominated: Option<Box<str>>,

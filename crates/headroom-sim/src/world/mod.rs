@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use headroom_core::quantity::Totals;
+use headroom_core::scheduling::Devices;
 use headroom_core::snapshot::{Node, PodKind, SharedSpec};
 use headroom_core::strategy::utilization::FORCE_TAINT;
 use jiff::{SignedDuration, Timestamp};
@@ -123,6 +124,8 @@ struct Registered {
     shape: usize,
     pods: BTreeSet<PodId>,
     used: Totals,
+    /// Its devices, by the resources that count their parts.
+    devices: Vec<(Arc<str>, Devices)>,
     /// How many of its pods are not a DaemonSet's.
     work: u32,
     /// How many reasons it has for not being ready.
@@ -140,6 +143,8 @@ struct Pod {
     runs_for: Option<SignedDuration>,
     leaves_at: Option<Timestamp>,
     machine: Option<MachineId>,
+    /// The devices of the machine that it has all or a share of.
+    devices: Vec<u16>,
 }
 
 /// What happens by itself.

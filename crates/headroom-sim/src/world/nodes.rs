@@ -1,6 +1,7 @@
 //! Nodes register, turn ready and not ready, and go with their machines.
 
 use headroom_core::quantity::Resources;
+use headroom_core::scheduling::parts_of_device;
 use headroom_core::snapshot::{Effect, Readiness, Taint};
 
 use super::fit::{daemon_fits, may_stay};
@@ -52,6 +53,7 @@ impl World {
         levels.capacity += &object.allocatable;
         machine.node = Some(Registered {
             shape: self.shapes.of(&object),
+            devices: devices(&object.allocatable),
             object,
             pods: BTreeSet::new(),
             used: Totals::default(),
@@ -74,11 +76,12 @@ impl World {
         let Some(machine) = self.machines.get_mut(&id) else { return };
         let Some(registered) = machine.node.as_mut() else { return };
         let node_type = &self.groups[machine.group].spec.node_type;
-        let devices = |of: &Resources| if there { of.extended.clone() } else { Vec::new() };
+        let extended = |of: &Resources| if there { of.extended.clone() } else { Vec::new() };
         let capacity = &mut self.ledger.levels(machine.group).capacity;
         *capacity -= &registered.object.allocatable;
-        registered.object.allocatable.extended = devices(&node_type.allocatable);
-        registered.object.capacity.extended = devices(&node_type.capacity);
+        registered.object.allocatable.extended = extended(&node_type.allocatable);
+        registered.object.capacity.extended = extended(&node_type.capacity);
+        registered.devices = devices(&registered.object.allocatable);
         *capacity += &registered.object.allocatable;
         self.node_changed(id);
     }
@@ -219,6 +222,12 @@ impl World {
         let pods = registered.into_iter().flat_map(|registered| &registered.pods);
         pods.filter(|pod| self.pods.get(pod).is_some_and(|pod| which(pod.spec.kind))).copied().collect()
     }
+}
+
+/// The devices of an empty node with these resources, by the resources that count their parts.
+fn devices(has: &Resources) -> Vec<(Arc<str>, Devices)> {
+    let shared = has.extended.iter().filter(|(name, _)| parts_of_device(name).is_some());
+    shared.map(|(name, _)| (Arc::clone(name), Devices::new(name, has))).collect()
 }
 
 /// The group's labels and the one that every node has.

@@ -112,6 +112,7 @@ impl World {
             node: node.map(Into::into),
             phase: if node.is_some() { Phase::Running } else { Phase::Pending },
             created: Some(pod.created),
+            devices: pod.devices.clone(),
             ..Default::default()
         })
     }

@@ -1,6 +1,7 @@
 //! Pods come, run, end and are lost.
 
 use headroom_core::plan::Evict;
+use headroom_core::quantity::Resources;
 
 use super::*;
 use crate::scenario::Arrival;
@@ -71,6 +72,7 @@ impl World {
         pod.machine = Some(machine);
         registered.pods.insert(id);
         registered.used += &pod.spec.requests;
+        pod.devices = take_devices(&mut registered.devices, &pod.spec.requests);
         let levels = self.ledger.levels(node.group);
         levels.requested += &pod.spec.requests;
         if pod.spec.kind == PodKind::Workload {
@@ -96,6 +98,7 @@ impl World {
             runs_for: None,
             leaves_at: None,
             machine: None,
+            devices: Vec::new(),
         };
         let id = self.admit(pod);
         self.bind(id, machine);
@@ -121,7 +124,16 @@ impl World {
 
     fn arrive(&mut self, source: usize, arrival: Arrival) {
         let Arrival { name, spec, runs_for, leaves_at, .. } = arrival;
-        let pod = Pod { name, spec, workload: Some(source), created: self.now, runs_for, leaves_at, machine: None };
+        let pod = Pod {
+            name,
+            spec,
+            workload: Some(source),
+            created: self.now,
+            runs_for,
+            leaves_at,
+            machine: None,
+            devices: Vec::new(),
+        };
         self.await_node(pod);
     }
 
@@ -135,7 +147,16 @@ impl World {
         let crew = &mut self.crews[workload];
         crew.made += 1;
         let name = format!("{}-{:05}", self.sources[workload].name(), crew.made).into();
-        let pod = Pod { name, spec, workload: Some(workload), created: self.now, runs_for, leaves_at, machine: None };
+        let pod = Pod {
+            name,
+            spec,
+            workload: Some(workload),
+            created: self.now,
+            runs_for,
+            leaves_at,
+            machine: None,
+            devices: Vec::new(),
+        };
         self.await_node(pod);
     }
 
@@ -180,6 +201,9 @@ impl World {
         let Some(registered) = machine.node.as_mut() else { return };
         registered.pods.remove(&id);
         registered.used -= &pod.spec.requests;
+        for (resource, devices) in &mut registered.devices {
+            devices.give_back_from(pod.spec.requests.extended(resource), &pod.devices);
+        }
         let levels = self.ledger.levels(machine.group);
         levels.requested -= &pod.spec.requests;
         if pod.spec.kind == PodKind::Workload {
@@ -188,4 +212,20 @@ impl World {
         }
         self.waiting.room_grew();
     }
+}
+
+/// Takes what a pod asks for of the devices of a node, and says which ones these are.
+fn take_devices(of_node: &mut [(Arc<str>, Devices)], requests: &Resources) -> Vec<u16> {
+    let mut chosen = Vec::new();
+    for (resource, devices) in of_node {
+        let amount = requests.extended(resource);
+        if amount > 0 {
+            // Resources that count parts of the same devices are taken from the same ones.
+            if chosen.is_empty() {
+                chosen = devices.choose(amount).unwrap_or_default();
+            }
+            devices.take(amount, &chosen);
+        }
+    }
+    chosen
 }

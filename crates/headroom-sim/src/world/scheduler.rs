@@ -117,6 +117,10 @@ impl World {
             if !has_room(&spec.requests, &object.allocatable, used) {
                 return None;
             }
+            let shares = node.devices.iter();
+            if !shares.into_iter().all(|(resource, devices)| devices.room(spec.requests.extended(resource)) > 0) {
+                return None;
+            }
             let liked = answers.ask(spec, object, *shape)?;
             let allowed = neighbours.is_none_or(|neighbours| neighbours.allow(class, &object.name));
             allowed.then(|| ((liked, share(placement, &spec.requests, &object.allocatable, used)), object, id))

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::stdout;
 use crate::record::Recorder;
+use crate::scenario::trace::Scaling;
 use crate::scenario::{self, trace};
 use crate::view;
 
@@ -27,9 +28,12 @@ pub(super) struct Args {
     /// Play the pods of a recorded trace: `openb:pods.csv`, from Alibaba's cluster-trace-gpu-v2023.
     #[arg(long, value_name = "FORMAT:FILE", requires = "nodes", value_parser = trace_file)]
     trace: Option<PathBuf>,
-    /// The trace's nodes, which limit how large the groups may get.
+    /// The trace's nodes: what kinds there are, and how many of each.
     #[arg(long, value_name = "FILE", requires = "trace")]
     nodes: Option<PathBuf>,
+    /// How the trace's groups are scaled.
+    #[arg(long, value_enum, default_value_t, requires = "trace")]
+    scaling: Scaling,
     /// Fixes the random draws, instead of the scenario's own seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -117,7 +121,7 @@ fn chain(text: &str) -> Result<Chain, String> {
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     Ok(match (&args.trace, &args.nodes, &args.scenario) {
-        (Some(pods), Some(nodes), _) => trace::openb(pods, nodes)?,
+        (Some(pods), Some(nodes), _) => trace::openb(pods, nodes, args.scaling)?,
         (.., Some(file)) => scenario::load(file)?,
         (.., None) => scenario::parse("the built-in scenario", scenario::BUILT_IN)?,
     })

@@ -76,6 +76,8 @@ struct OptionOut<'r> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     shared_with: &'r [Arc<str>],
     nodes: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_best: bool,
     scores: &'r [Score],
     #[serde(skip_serializing_if = "Option::is_none")]
     terms: Option<&'r Terms>,
@@ -161,6 +163,7 @@ impl<'r> OptionOut<'r> {
             group: &option.rank.group,
             shared_with: &option.shared_with,
             nodes: option.nodes,
+            at_best: option.at_best,
             scores: &option.rank.scores,
             terms: option.price.as_ref(),
             text: option.to_string(),

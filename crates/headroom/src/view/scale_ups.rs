@@ -75,7 +75,8 @@ fn options(options: &[Ranked]) -> Vec<String> {
     }
     rows[0].extend(row(["SCORES"]));
     for option in options {
-        let mut cells = vec![who(option), option.nodes.to_string()];
+        let at_best = if option.at_best { " at best" } else { "" };
+        let mut cells = vec![who(option), format!("{}{at_best}", option.nodes)];
         match &option.price {
             Some(terms) => {
                 let factor = Billionths::round(terms.suppressed);

@@ -15,8 +15,8 @@ use super::read::{Read, read};
 use super::shape::{Shapes, Tier};
 use super::table::Table;
 use super::{NONE, Placement, TemplateId, rules};
-use crate::quantity::Totals;
-use crate::scheduling::{HOSTNAME, Host};
+use crate::quantity::{Resources, Totals};
+use crate::scheduling::{Devices, HOSTNAME, Host};
 use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
 
 /// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
@@ -92,6 +92,7 @@ impl Placement {
             counters: book.counters,
             counted: book.counted,
             ports: book.ports,
+            shared: book.shared,
             drivers: book.drivers,
             namespaces_known: snapshot.coverage(Kind::Namespaces) == Coverage::Complete,
             expendable_below: setup.expendable_below,
@@ -164,6 +165,7 @@ impl Placement {
             closed: false,
             free: self.columns.row_left(&view.node.allocatable, &view.sums.used).collect(),
             daemon_sets: self.columns.row_of_totals(&view.sums.daemon_sets).collect(),
+            devices: self.devices(&view.node.allocatable),
             ..Node::default()
         }
     }
@@ -184,6 +186,7 @@ impl Placement {
             free: free.map(|(free, (kept, there))| free.saturating_sub(kept.saturating_sub(there))).collect(),
             daemon_sets: kept,
             shape: self.shapes.of(Tier::Upcoming, &host),
+            devices: self.devices(&new.template.allocatable),
             ..Node::default()
         }
     }
@@ -199,6 +202,7 @@ impl Placement {
                 free: self.columns.row(&new.template.allocatable).collect(),
                 daemon_sets: self.columns.row_of_totals(&requests(new.daemon_sets)).collect(),
                 limits: self.limits(new.attach_limits),
+                devices: self.devices(&new.template.allocatable),
                 ..Node::default()
             };
             self.prototypes.push(prototype);
@@ -227,9 +231,40 @@ impl Placement {
                     recount(&mut self.counters, &self.shapes, id, node, rules, 1, deleting);
                 }
             }
+            self.add_shares(&view, id);
             let node = self.nodes.at(id);
             self.shapes.at_mut(node.shape).rooms.set(node.slot, &node.free);
         }
+    }
+
+    /// Takes the shares of devices that the pods of a node have: first those of which it is known which devices they are.
+    fn add_shares(&mut self, view: &NodeView<'_>, id: u32) {
+        if self.shared.len() == 0 {
+            return;
+        }
+        let pods = view.devices().filter_map(|(class, devices)| {
+            let class = self.classes.at(class.0);
+            let expendable = self.expendable_below.is_some_and(|least| class.spec.priority < least);
+            let shares = class.rules.as_ref().filter(|_| !expendable)?.shares.clone();
+            (!shares.is_empty()).then_some((shares, devices))
+        });
+        let mut pods: Vec<_> = pods.collect();
+        pods.sort_by(|(a, at), (b, other)| {
+            at.is_empty().cmp(&other.is_empty()).then_with(|| b.cmp(a)).then_with(|| at.cmp(other))
+        });
+        let node = self.nodes.at_mut(id);
+        for (shares, known) in pods {
+            for (resource, amount) in shares {
+                if let Some(devices) = node.devices.get_mut(resource as usize) {
+                    devices.take(amount, known);
+                }
+            }
+        }
+    }
+
+    /// The shared devices of an empty machine with these resources.
+    fn devices(&self, has: &Resources) -> Vec<Devices> {
+        self.shared.iter().map(|resource| Devices::new(resource, has)).collect()
     }
 
     /// Puts the pods of DaemonSets on the prototypes, whose nodes will have them.

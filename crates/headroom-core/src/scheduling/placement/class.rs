@@ -56,6 +56,8 @@ impl Statics {
 pub(in crate::scheduling) struct Rules {
     /// Host ports, by number.
     pub(in crate::scheduling) ports: SmallVec<[u32; 2]>,
+    /// Shares of devices: the resource, by number, and the amount.
+    pub(in crate::scheduling) shares: SmallVec<[(u32, i64); 1]>,
     /// Driver and volume, by number.
     pub(in crate::scheduling) attach: SmallVec<[(u32, u32); 1]>,
     /// Topology spread, in the order of the spec.

@@ -6,7 +6,7 @@ use super::shape::{Shape, Tier};
 use super::{NodeId, Placement, TemplateId};
 use crate::plan::Resource;
 use crate::scheduling::resources::shortage;
-use crate::scheduling::{Misfit, attach_limits, check_static, host_ports, pod_affinity, spread};
+use crate::scheduling::{Misfit, attach_limits, check_static, host_ports, pod_affinity, shares, spread};
 use crate::snapshot::ClassId;
 
 impl Placement {
@@ -102,6 +102,7 @@ impl Placement {
             return Err(self.too_little(class, column, amount(&node.free), amount(&node.daemon_sets)));
         }
         let Some(rules) = &class.rules else { return Ok(()) };
+        shares::check(self, rules, node)?;
         attach_limits::check(self, rules, node)?;
         spread::check(self, rules, node)?;
         pod_affinity::check(self, rules, node)

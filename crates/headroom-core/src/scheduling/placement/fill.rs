@@ -13,7 +13,7 @@ use super::shape::{Key, Shape};
 use super::supply::Supply;
 use super::{NONE, Placement, TemplateId};
 use crate::scheduling::resources::times;
-use crate::scheduling::{Misfit, attach_limits, host_ports, pod_affinity, spread};
+use crate::scheduling::{Misfit, attach_limits, host_ports, pod_affinity, shares, spread};
 use crate::snapshot::ClassId;
 
 /// What came of placing pods.
@@ -238,6 +238,7 @@ impl Placement {
         let Some(rules) = &lot.rules else { return (each, u32::MAX) };
         let each = each
             .min(host_ports::room_on(self, rules, node))
+            .min(shares::room_on(rules, node))
             .min(attach_limits::room_on(self, rules, node))
             .min(spread::room_on(self, rules, node, lot.but))
             .min(pod_affinity::room_on(self, rules, node));

@@ -77,6 +77,8 @@ pub struct Placement {
     /// For explanations, what each counter counts.
     counted: Table<String>,
     ports: Table<HostPort>,
+    /// Resources that count parts of devices.
+    shared: Table<Arc<str>>,
     drivers: Table<Arc<str>>,
     /// Waiting pods that count on the node on which room is made for them, by class.
     nominated: Table<u32>,
@@ -183,6 +185,11 @@ impl Placement {
 
     pub(super) fn port(&self, port: u32) -> &HostPort {
         self.ports.at(port)
+    }
+
+    /// The resource of this number that counts parts of devices.
+    pub(super) fn shared(&self, resource: u32) -> &Arc<str> {
+        self.shared.at(resource)
     }
 
     pub(super) fn driver(&self, driver: u32) -> &Arc<str> {

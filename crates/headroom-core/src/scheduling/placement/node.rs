@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::NONE;
 use super::class::{Class, Row, Rules};
 use super::shape::{Key, Shapes};
+use crate::scheduling::Devices;
 
 /// A node, or several that are equal in everything but their names and have equal pods on them.
 ///
@@ -35,6 +36,8 @@ pub(in crate::scheduling) struct Node {
     pub(in crate::scheduling) daemon_sets: Row,
     /// Host ports in use.
     pub(in crate::scheduling) ports: SmallVec<[u32; 2]>,
+    /// Devices that are shared, by the number of the resource that counts their parts.
+    pub(super) devices: Vec<Devices>,
     /// Attached volumes: driver, volume, and how many pods use it.
     pub(in crate::scheduling) attached: Vec<(u32, u32, u32)>,
     /// The most volumes of a driver.
@@ -58,6 +61,7 @@ impl Default for Node {
             free: Row::new(),
             daemon_sets: Row::new(),
             ports: SmallVec::new(),
+            devices: Vec::new(),
             attached: Vec::new(),
             limits: Vec::new(),
             pods: Vec::new(),
@@ -82,6 +86,7 @@ impl Node {
         self.use_resources(class, each);
         if let Some(rules) = &class.rules {
             self.occupy(rules, each);
+            self.share(rules, each);
         }
         if !deleting && (class.rules.is_some() || !self.is_named()) {
             self.list(id, each);
@@ -107,6 +112,21 @@ impl Node {
         for (driver, volume) in &rules.attach {
             self.attach(*driver, *volume, each);
         }
+    }
+
+    /// The part of [`Node::take`] that is about shares of devices.
+    fn share(&mut self, rules: &Rules, each: i64) {
+        for (at, amount) in &rules.shares {
+            let Some(devices) = self.devices.get_mut(*at as usize) else { continue };
+            for _ in 0..each.unsigned_abs() {
+                if each > 0 { devices.take(*amount, &[]) } else { devices.give_back(*amount) }
+            }
+        }
+    }
+
+    /// The devices by which a resource, given by its number, is counted.
+    pub(in crate::scheduling) fn devices(&self, resource: u32) -> Option<&Devices> {
+        self.devices.get(resource as usize)
     }
 
     /// Changes the number of pods of a class that are listed, keeping the list free of zeros.

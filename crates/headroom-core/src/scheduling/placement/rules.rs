@@ -10,6 +10,7 @@ use super::counter::{Counter, Scope};
 use super::shape::{Key, Shapes};
 use super::table::Table;
 use crate::scheduling::selector::{Shown, narrow, selects};
+use crate::scheduling::shares;
 use crate::snapshot::{
     HostPort, LabelSelector, Labels, NodeTerm, Operator, PodSpec, PodTerm, SharedSpec, Snapshot, Spread, Toleration,
 };
@@ -24,6 +25,8 @@ pub(super) struct RuleBook {
     /// What each counter counts, for people.
     pub(super) counted: Table<String>,
     pub(super) ports: Table<HostPort>,
+    /// Resources that count parts of devices.
+    pub(super) shared: Table<Arc<str>>,
     pub(super) drivers: Table<Arc<str>>,
 }
 
@@ -71,7 +74,8 @@ fn is_bound(spec: &PodSpec) -> bool {
         && spec.pod_anti_affinity.is_empty()
         && spec.spread.is_empty()
         && spec.host_ports.is_empty()
-        && spec.claims.is_empty())
+        && spec.claims.is_empty()
+        && shares::asked(spec).next().is_none())
 }
 
 /// Which pods a counter counts.
@@ -147,6 +151,11 @@ impl<'a> Writer<'a> {
         for port in &spec.host_ports {
             let known = (0..).zip(self.book.ports.iter()).find(|(_, known)| *known == port).map(|(number, _)| number);
             rules.ports.push(known.unwrap_or_else(|| self.book.ports.push(port.clone())));
+        }
+        for (resource, amount) in shares::asked(spec) {
+            let known = (0..).zip(self.book.shared.iter()).find(|(_, known)| *known == resource).map(|(at, _)| at);
+            let number = known.unwrap_or_else(|| self.book.shared.push(Arc::clone(resource)));
+            rules.shares.push((number, amount));
         }
         for spread in &spec.spread {
             rules.spread.push(self.spread(spec, spread));

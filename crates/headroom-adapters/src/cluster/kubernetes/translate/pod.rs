@@ -86,6 +86,8 @@ pub fn pod(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<Pod
         created: timestamp(metadata.creation_timestamp.as_ref(), "creationTimestamp", &mut warnings),
         deleting: metadata.deletion_timestamp.is_some(),
         gated: !wanted.scheduling_gates.is_empty(),
+        // Schedulers that share devices note on pods which ones these are, each in a form of its own, and none is read yet.
+        devices: Vec::new(),
         nominated: text(status.nominated_node_name.as_ref()),
         unready: phase(&status.phase) == Phase::Running && !is_ready(status),
         ends_by: timestamp(metadata.deletion_timestamp.as_ref(), "deletionTimestamp", &mut warnings),
