@@ -155,6 +155,9 @@ fn fits_action(planned: &Planned) -> bool {
             | Starved { .. }
             | TooOld { .. },
         ) => true,
+        (Action::Resize { from, to }, PodsWaiting { .. }) => to > from,
+        (Action::Resize { from, to }, NeverCame { .. } | LaunchFailed { .. }) => to < from,
+        (Action::WriteOff { .. }, NeverCame { machines, .. } | LaunchFailed { machines, .. }) => *machines == 1,
         (Action::Taint { .. }, AboveMax { .. } | BelowThreshold { .. } | Unhealthy { .. }) => true,
         (Action::Remove { pods, .. }, Empty { .. } | ForceTainted) => pods.is_empty(),
         (Action::Remove { pods, .. }, HardGraceOver { pods: count, .. }) => pods.len() == *count as usize && *count > 0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headroom_core::policy::{
-    CountPods, DaemonSets, Group, Mode, Percent, Policy, Selection, Size, Unhealthy, Utilization,
+    CountPods, DaemonSets, Group, Mode, Pending, Percent, Policy, Selection, Size, Unhealthy, Utilization,
 };
 use headroom_core::quantity::{Money, Resources};
 use headroom_core::snapshot::{Effect, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
@@ -104,9 +104,9 @@ fn node_type(at: usize) -> impl Strategy<Value = NodeType> {
         prop_oneof![4 => Just(0), 1 => 1..100_u32],
         option::of(flaky),
         option::of(stock()),
-        any::<bool>(),
+        select(vec![OutOfStock::Wait, OutOfStock::Tell, OutOfStock::Refuse]),
     )
-        .prop_map(move |((cpu, memory, pods), (boot, warm_up), failures, flaky, stock, refuse)| NodeType {
+        .prop_map(move |((cpu, memory, pods), (boot, warm_up), failures, flaky, stock, out_of_stock)| NodeType {
             name: format!("type{}", at / 2).into(),
             allocatable: resources(cpu * 1000, memory * GIB, pods),
             capacity: resources(cpu * 1000 + 100, memory * GIB + (GIB / 4), pods),
@@ -117,7 +117,7 @@ fn node_type(at: usize) -> impl Strategy<Value = NodeType> {
             boot_failures: Percent::whole(failures),
             flaky,
             stock,
-            out_of_stock: if refuse { OutOfStock::Refuse } else { OutOfStock::Wait },
+            out_of_stock,
         })
 }
 
@@ -129,13 +129,17 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
     (
         (option::of(0..4_u32), option::of(1..15_u32)),
         prop_oneof![8 => Just(Mode::Auto), 1 => Just(Mode::GrowOnly), 1 => Just(Mode::DryRun), 1 => Just(Mode::Off)],
-        utilization(),
+        prop_oneof![
+            2 => utilization().prop_map(headroom_core::policy::Strategy::Utilization),
+            1 => prop_oneof![4 => Just(false), 1 => Just(true)]
+                .prop_map(|all_or_nothing| headroom_core::policy::Strategy::Pending(Pending { all_or_nothing, ..Pending::default() })),
+        ],
         60..900_i64,
     )
-        .prop_map(move |((min, max), mode, utilization, boot_timeout)| Group {
+        .prop_map(move |((min, max), mode, strategy, boot_timeout)| Group {
             size: Size { min, max: max.map(|max| max.max(min.unwrap_or(0))) },
             mode,
-            strategy: headroom_core::policy::Strategy::Utilization(utilization),
+            strategy,
             boot_timeout: seconds(boot_timeout),
             ..Group::new(name(at), Selection { labels: pool(at), capacity: None })
         })

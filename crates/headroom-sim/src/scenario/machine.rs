@@ -64,9 +64,11 @@ pub struct Flaky {
 /// What the cloud does with a request that it has no machines for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutOfStock {
-    /// Takes it, and makes the machines once it has them.
+    /// Takes it, says nothing, and makes the machines once it has them.
     #[default]
     Wait,
+    /// Takes it, says that it could not make all of the machines, and makes them once it has them.
+    Tell,
     /// Refuses it as a whole.
     Refuse,
 }

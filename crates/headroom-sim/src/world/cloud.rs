@@ -1,7 +1,7 @@
 //! The cloud: node groups with a target, stock, and machines that are launched to meet it.
 
 use headroom_core::policy::Percent;
-use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Template};
+use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, LaunchError, LaunchFailure, Template};
 use thiserror::Error;
 
 use super::nodes::HOUR;
@@ -64,6 +64,8 @@ pub(super) struct Group {
     pub(super) machines: BTreeSet<MachineId>,
     /// So many of the next machines never become nodes.
     pub(super) doomed: u32,
+    /// What it said when it last could not make machines that it was asked for.
+    failure: Option<LaunchFailure>,
     stream: Stream,
     made: u32,
 }
@@ -74,7 +76,7 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 impl Group {
     pub(super) fn new(spec: NodeGroup, seed: u64) -> Self {
         let stream = Stream::new(seed, &format!("group/{}", spec.name));
-        Group { target: spec.nodes, machines: BTreeSet::new(), doomed: 0, stream, made: 0, spec }
+        Group { target: spec.nodes, machines: BTreeSet::new(), doomed: 0, failure: None, stream, made: 0, spec }
     }
 
     pub(super) fn within(&mut self, span: Span) -> SignedDuration {
@@ -118,10 +120,14 @@ impl World {
             return Err(Refused::Limits { group: Arc::clone(name), to, min, max });
         }
         let missing = to.saturating_sub(count(&state.machines));
-        let refuses = state.spec.node_type.out_of_stock == OutOfStock::Refuse;
-        if to > from && refuses && in_stock.is_some_and(|left| missing > left) {
-            let node_type = Arc::clone(&state.spec.node_type.name);
-            return Err(Refused::NoStock { group: Arc::clone(name), node_type });
+        let node_type = Arc::clone(&state.spec.node_type);
+        if to > from && in_stock.is_some_and(|left| missing > left) && node_type.out_of_stock != OutOfStock::Wait {
+            let message = format!("no {} in stock", node_type.name).into();
+            self.groups[group].failure = Some(LaunchFailure { at: self.now, error: LaunchError::OutOfStock, message });
+            self.note_group(group);
+            if node_type.out_of_stock == OutOfStock::Refuse {
+                return Err(Refused::NoStock { group: Arc::clone(name), node_type: Arc::clone(&node_type.name) });
+            }
         }
         self.set_target(group, to);
         Ok(())
@@ -219,7 +225,7 @@ impl World {
 
     /// The group as its cloud describes it.
     pub(super) fn group_object(&self, group: usize) -> CloudGroup {
-        let Group { spec, target, machines, .. } = &self.groups[group];
+        let Group { spec, target, machines, failure, .. } = &self.groups[group];
         let instance = |id: &MachineId| {
             let machine = self.machines.get(id)?;
             let state = if machine.node.is_some() { InstanceState::Running } else { InstanceState::Creating };
@@ -243,7 +249,7 @@ impl World {
             max: Some(spec.max),
             instances: spec.lists_machines.then(|| machines.iter().filter_map(instance).collect()),
             template: spec.knows_template.then(template),
-            failure: None,
+            failure: failure.clone(),
             price: None,
         }
     }

@@ -185,7 +185,8 @@ fn flaky() -> Kind<Flaky> {
 
 fn out_of_stock() -> Kind<OutOfStock> {
     words(&[
-        ("wait", OutOfStock::Wait, "it takes the request and makes the machines once it has them"),
+        ("wait", OutOfStock::Wait, "it takes the request, says nothing, and makes the machines once it has them"),
+        ("tell", OutOfStock::Tell, "it takes the request and says that it could not make all of the machines"),
         ("refuse", OutOfStock::Refuse, "it refuses the request as a whole"),
     ])
 }
