@@ -78,8 +78,8 @@ pub enum Invariant {
     Unready(String),
     #[error("pod {0} is not on the node, or goes already")]
     NotOnNode(String),
-    #[error("pod {0} must not be moved")]
-    Unmovable(String),
+    #[error("a pod on the node must not be moved")]
+    Unmovable,
     #[error("disruption budget {budget} allows {allowed} evictions, not {used}")]
     Disruptions { budget: Box<str>, used: u32, allowed: u32 },
     #[error("the nodes that stay have no room for the pods of those that go")]
@@ -139,11 +139,11 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(snapshot: &'a Snapshot, policy: &'a Policy, membership: &'a Membership<'a>, plan: &Plan) -> Self {
         let actions = || plan.actions.iter().map(|planned| &planned.action);
-        let marks: BTreeSet<&Arc<str>> = shrinking::marks(actions()).collect();
+        let marks: BTreeSet<&str> = shrinking::marks(actions()).collect();
         let room = if marks.is_empty() {
             Totals::default()
         } else {
-            shrinking::room(snapshot.nodes(), |name| marks.contains(&Arc::from(name)), policy.pending.expendable_below)
+            shrinking::room(snapshot, &marks, policy.pending.expendable_below)
         };
         let grows = |action: &Action| matches!(action, Action::Resize { from, to } if to > from);
         let grows = plan.actions.iter().filter(|planned| grows(&planned.action));

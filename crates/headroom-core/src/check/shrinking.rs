@@ -1,5 +1,6 @@
 //! What must hold when nodes of `pending` groups go.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Checker, Invariant};
@@ -8,7 +9,7 @@ use crate::plan::{Action, Evict};
 use crate::policy::Group;
 use crate::quantity::Totals;
 use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, many_unready, stuck};
-use crate::snapshot::{Coverage, Eviction, Kind, NodeView, PodView, Taint};
+use crate::snapshot::{Coverage, Eviction, Kind, NodeView, PodKind, PodSpec, Snapshot, Taint};
 
 impl Checker<'_> {
     /// A node is marked as on its way out: it may go, its pods may be moved, and the group stays large enough.
@@ -30,11 +31,15 @@ impl Checker<'_> {
         if view.node.no_delete.is_some() || view.node.scale_down_disabled {
             return Err(Invariant::NoDelete);
         }
-        let blocking: Vec<PodView<'_>> = if view.sums.blocking == 0 { Vec::new() } else { view.pods() };
-        for pod in blocking.iter().filter(|pod| pod.blocks_removal() && !pod.deleting) {
-            self.judge_movable(pod)?;
-            if pod.spec.priority >= self.policy.pending.expendable_below {
-                self.moved += &pod.spec.requests;
+        for (class, deleting) in view.classes() {
+            let Some(spec) = self.snapshot.spec(class).filter(|spec| spec.kind == PodKind::Workload) else { continue };
+            if deleting {
+                continue;
+            }
+            self.judge_movable(spec)?;
+            if spec.priority >= self.policy.pending.expendable_below {
+                self.moved.cpu += i128::from(spec.requests.cpu);
+                self.moved.memory += i128::from(spec.requests.memory);
             }
         }
         self.judge_room()?;
@@ -52,7 +57,7 @@ impl Checker<'_> {
             let pod = self.snapshot.pod(&evict.namespace, &evict.name);
             let here = pod.filter(|pod| pod.node == Some(&**node) && pod.blocks_removal() && !pod.deleting);
             let pod = here.ok_or_else(|| Invariant::NotOnNode(format!("{}/{}", evict.namespace, evict.name)))?;
-            self.judge_movable(&pod)?;
+            self.judge_movable(pod.spec)?;
             let Some(name) = &evict.budget else { continue };
             let mut budgets = self.snapshot.disruption_budgets();
             let budget = budgets.find(|budget| budget.namespace == evict.namespace && budget.name == *name);
@@ -104,12 +109,12 @@ impl Checker<'_> {
         many_unready(self.snapshot, policy).map_or(Ok(()), |why| Err(Invariant::Unready(why.to_string())))
     }
 
-    fn judge_movable(&self, pod: &PodView<'_>) -> Result<(), Invariant> {
+    fn judge_movable(&self, spec: &PodSpec) -> Result<(), Invariant> {
         if self.snapshot.coverage(Kind::PodDisruptionBudgets) != Coverage::Complete {
             return Err(Invariant::NotKnown);
         }
-        match pod.spec.eviction {
-            Eviction::Unsafe | Eviction::OnCompletion => Err(Invariant::Unmovable(pod.full_name())),
+        match spec.eviction {
+            Eviction::Unsafe | Eviction::OnCompletion => Err(Invariant::Unmovable),
             Eviction::Safe | Eviction::Unsaid => Ok(()),
         }
     }
@@ -122,31 +127,30 @@ impl Checker<'_> {
     }
 }
 
-/// What is free on nodes that are not on their way out.
-pub(super) fn room<'a>(
-    nodes: impl Iterator<Item = NodeView<'a>>,
-    goes: impl Fn(&str) -> bool,
-    expendable_below: i32,
-) -> Totals {
+/// What is free on nodes that are not on their way out. Pods of low priority hold nothing.
+pub(super) fn room(snapshot: &Snapshot, goes: &BTreeSet<&str>, expendable_below: i32) -> Totals {
     let mut room = Totals::default();
+    let expendable = snapshot.classes().any(|class| class.bound > 0 && class.spec.priority < expendable_below);
     let stays = |view: &NodeView<'_>| {
         let node = view.node;
-        node.taint(DELETION_TAINT).is_none() && !goes(&node.name) && !node.deleting && !node.unschedulable
+        node.taint(DELETION_TAINT).is_none() && !goes.contains(&*node.name) && !node.deleting && !node.unschedulable
     };
-    for view in nodes.filter(stays) {
-        let mut used = view.sums.used.clone();
-        for pod in view.pods_unsorted().filter(|pod| pod.spec.priority < expendable_below) {
-            used -= &pod.spec.requests;
+    for view in snapshot.nodes().filter(stays) {
+        let (mut cpu, mut memory) = (view.sums.used.cpu, view.sums.used.memory);
+        for pod in view.pods_unsorted().filter(|pod| expendable && pod.spec.priority < expendable_below) {
+            cpu -= i128::from(pod.spec.requests.cpu);
+            memory -= i128::from(pod.spec.requests.memory);
         }
-        room += &used.left_of(&view.node.allocatable);
+        room.cpu += (i128::from(view.node.allocatable.cpu) - cpu).max(0);
+        room.memory += (i128::from(view.node.allocatable.memory) - memory).max(0);
     }
     room
 }
 
 /// The nodes that a plan marks as on their way out.
-pub(super) fn marks<'p>(actions: impl Iterator<Item = &'p Action>) -> impl Iterator<Item = &'p Arc<str>> {
+pub(super) fn marks<'p>(actions: impl Iterator<Item = &'p Action>) -> impl Iterator<Item = &'p str> {
     actions.filter_map(|action| match action {
-        Action::Taint { node, taint } if &*taint.key == DELETION_TAINT => Some(node),
+        Action::Taint { node, taint } if &*taint.key == DELETION_TAINT => Some(&**node),
         _ => None,
     })
 }

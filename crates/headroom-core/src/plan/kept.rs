@@ -5,8 +5,8 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::Usage;
 use super::reason::{as_seconds, counted, short};
+use super::{Resource, Usage};
 use crate::policy::Percent;
 use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
@@ -100,8 +100,8 @@ pub enum Kept {
     },
     /// The cluster would have less than it keeps in any case.
     AtLeast {
-        /// `nodes`, or the name of the resource.
-        resource: Box<str>,
+        /// What it keeps.
+        resource: Resource,
         /// What would be left.
         left: i128,
         /// What stays in any case.
@@ -251,6 +251,7 @@ impl fmt::Display for Kept {
             Kept::Cooling { after, until } => write!(f, "not needed; {after}, left alone until {until}"),
             Kept::AtMin { size, min } => write!(f, "not needed; the group keeps {min} and has {size}"),
             Kept::AtLeast { resource, left, least } => {
+                let (left, least) = (resource.amount(*left), resource.amount((*least).into()));
                 write!(f, "not needed; the cluster keeps {least} {resource} and would have {left}")
             }
             Kept::Budget { nodes, going, total } => {

@@ -1,13 +1,15 @@
 //! Which of the nodes that could go do go now: those that have waited long enough, as far as sizes, pauses and budgets
 //! allow.
 
-use jiff::Timestamp;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
 
 use super::budgets::{Budgets, Going};
 use super::look::{Candidate, Shrinking};
 use crate::guard::Limits;
 use crate::memory::GroupMemory;
-use crate::plan::{Event, Kept};
+use crate::plan::{Event, Kept, Resource};
 use crate::policy::{AtLeast, Removal, ScaleDownPolicy};
 use crate::quantity::Totals;
 use crate::round::Round;
@@ -91,16 +93,19 @@ impl<'a> Chooser<'a> {
         if let Some(hold) = &state.hold {
             return Err(hold.clone());
         }
-        let min = state.min.ok_or(Kept::NotNow)?;
-        let size = state.size.saturating_sub(state.going.all());
-        let more = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
-        if size < min.saturating_add(more) {
-            return Err(Kept::AtMin { size, min });
-        }
+        self.keeps_min(group, u32::try_from(nodes.len()).unwrap_or(u32::MAX))?;
         self.leaves_enough(nodes)?;
         let reasons: Vec<Removal> = nodes.iter().map(|candidate| candidate.reason()).collect();
         state.budgets.allow(&state.going, &reasons, shrinking.whole)?;
         self.total.0.allow(&self.total.1, &reasons, shrinking.whole)
+    }
+
+    /// Whether the group keeps its minimum when so many more nodes go.
+    pub(super) fn keeps_min(&self, group: usize, more: u32) -> Result<(), Kept> {
+        let state = self.groups.get(group).ok_or(Kept::NotNow)?;
+        let min = state.min.ok_or(Kept::NotNow)?;
+        let size = state.size.saturating_sub(state.going.all());
+        if size < min.saturating_add(more) { Err(Kept::AtMin { size, min }) } else { Ok(()) }
     }
 
     /// Whether the cluster keeps what it keeps in any case.
@@ -110,16 +115,17 @@ impl<'a> Chooser<'a> {
         let nodes = i128::from(self.nodes) - nodes.len() as i128;
         let AtLeast { nodes: least_nodes, cpu, memory, extended } = self.at_least;
         let named = [
-            ("nodes", nodes, least_nodes.map(i64::from)),
-            ("cpu", self.capacity.cpu - goes.cpu, cpu.map(|cpu| cpu.0)),
-            ("memory", self.capacity.memory - goes.memory, memory.map(|memory| memory.0)),
+            (Resource::Nodes, nodes, least_nodes.map(i64::from)),
+            (Resource::Cpu, self.capacity.cpu - goes.cpu, cpu.map(|cpu| cpu.0)),
+            (Resource::Memory, self.capacity.memory - goes.memory, memory.map(|memory| memory.0)),
         ];
-        let extended = extended
-            .iter()
-            .map(|(name, least)| (&**name, self.capacity.extended(name) - goes.extended(name), Some(*least)));
+        let extended = extended.iter().map(|(name, least)| {
+            let left = self.capacity.extended(name) - goes.extended(name);
+            (Resource::Extended(Arc::clone(name)), left, Some(*least))
+        });
         for (resource, left, least) in named.into_iter().chain(extended) {
             if let Some(least) = least.filter(|least| left < i128::from(*least)) {
-                return Err(Kept::AtLeast { resource: resource.into(), left, least });
+                return Err(Kept::AtLeast { resource, left, least });
             }
         }
         Ok(())
@@ -137,7 +143,7 @@ fn long_enough(round: &mut Round<'_>, shrinking: &Shrinking<'_>, candidate: &Can
 }
 
 /// For how long a node must have been idle.
-pub(super) fn enough(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> jiff::SignedDuration {
+pub(super) fn enough(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> SignedDuration {
     let settings = shrinking.settings;
     if candidate.unready() { settings.unready_for.unwrap_or(settings.unneeded_for) } else { settings.unneeded_for }
 }

@@ -83,6 +83,7 @@ pub(crate) fn pass(
     let removable = run.try_all(&mut look);
     run.choose(round, &mut look, removable);
     soft_taints::set(round, &look, membership, &run.idle);
+    report(round, &look, membership);
     refuse_kept(round, std::mem::take(&mut look.kept));
     forget_the_past(round, &look, memories);
     Watch { idle: run.idle, level }
@@ -104,7 +105,9 @@ impl Run<'_> {
             let Some(shrinking) = look.groups.get(marked.group) else { continue };
             let (group, name) = (shrinking.group, Arc::clone(&marked.view.node.name));
             let since = idle_since(round.memory, &marked.view, round.now);
-            let stays = draining::stays(round, shrinking, marked, since).or_else(|| self.has_no_place(look, marked));
+            let stays = draining::stays(round, shrinking, marked, since)
+                .or_else(|| self.chooser.keeps_min(marked.group, 1).err())
+                .or_else(|| self.has_no_place(look, marked));
             let Some(memory) = memories.get_mut(shrinking.at) else { continue };
             if let Some(why) = stays {
                 memory.drains.remove(&name);
@@ -264,10 +267,27 @@ fn note_growth(round: &Round<'_>, look: &Look<'_>, memories: &mut [GroupMemory])
 fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
     match refused {
         Refused::Kept(kept) => kept,
-        Refused::Homeless(Homeless { class, count, misfit }) => {
-            let names = view.pods_unsorted().filter(|pod| pod.class == class).map(|pod| pod.full_name());
-            Kept::NoPlace { pod: names.min().unwrap_or_default(), count, misfit: Box::new(misfit) }
+        Refused::Homeless(Homeless { class, namespace, count, misfit }) => {
+            let names = view.pods_unsorted().filter(|pod| pod.class == class).map(|pod| pod.name);
+            let pod = format!("{namespace}/{}", names.min().unwrap_or_default());
+            Kept::NoPlace { pod, count, misfit: Box::new(misfit) }
         }
+    }
+}
+
+/// Counts the marked nodes, and what the sizes become.
+fn report(round: &mut Round<'_>, look: &Look<'_>, membership: &Membership<'_>) {
+    for shrinking in &look.groups {
+        let name = &shrinking.group.name;
+        let removed = round.actions.iter().filter(|planned| planned.group == *name);
+        let removed = removed.filter(|planned| matches!(planned.action, Action::Remove { .. })).count();
+        let nodes = membership.nodes.get(shrinking.at).into_iter().flatten();
+        let marked = nodes.filter(|view| view.node.taint(DELETION_TAINT).is_some() && !view.node.unschedulable).count();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let Some(report) = round.report.groups.iter_mut().find(|report| report.name == *name) else { continue };
+        report.planned = report.planned.saturating_sub(number(removed));
+        report.nodes.tainted = number(marked);
+        report.nodes.in_service = report.nodes.in_service.saturating_sub(number(marked));
     }
 }
 

@@ -5,6 +5,7 @@
 //! has to move twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -28,6 +29,7 @@ pub(super) struct Simulation<'a> {
 /// Pods that find no place.
 pub(super) struct Homeless {
     pub(super) class: ClassId,
+    pub(super) namespace: Arc<str>,
     pub(super) count: u32,
     pub(super) misfit: Misfit,
 }
@@ -94,7 +96,7 @@ impl<'a> Simulation<'a> {
                 return Err(Refused::Kept(Kept::NotKnown { kind, coverage: self.coverage(kind) }));
             }
             if let Some(misfit) = self.full.get(class) {
-                return Err(Refused::Homeless(Homeless { class: *class, count: *count, misfit: misfit.clone() }));
+                return Err(self.homeless(*class, *count, misfit.clone()));
             }
         }
         for (class, count) in &load.moves {
@@ -111,11 +113,13 @@ impl<'a> Simulation<'a> {
         let filled = self.placement.fill(&pods, &mut Supply::none());
         match filled.unplaced.into_iter().next() {
             None => Ok(()),
-            Some(left) => {
-                let (class, count, misfit) = (left.class, left.count, left.why);
-                Err(Refused::Homeless(Homeless { class, count, misfit }))
-            }
+            Some(left) => Err(self.homeless(left.class, left.count, left.why)),
         }
+    }
+
+    fn homeless(&self, class: ClassId, count: u32, misfit: Misfit) -> Refused {
+        let namespace = Arc::clone(&self.placement.spec(class).namespace);
+        Refused::Homeless(Homeless { class, namespace, count, misfit })
     }
 
     /// A class of which nothing fits anywhere, the node that was tried included, need not be tried again.
