@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Resource;
 use crate::quantity::Ratio;
+use crate::snapshot::{Coverage, Kind};
 
 /// Something that weakens a decision without stopping it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,6 +55,18 @@ pub enum Warning {
         /// At least so many.
         pods: u64,
     },
+    /// Where waiting pods can run depends on objects of a kind that is not completely known: what is missing is taken
+    /// to keep them from nothing.
+    Unknown {
+        /// The kind.
+        kind: Kind,
+        /// How much of it is known.
+        coverage: Coverage,
+        /// `namespace/name` of one of the pods.
+        first: String,
+        /// How many, that one included.
+        pods: u64,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -77,6 +90,18 @@ impl fmt::Display for Warning {
                 "group {group}: at least {pods} pods run on its nodes without asking for it; they keep their node and \
                  do not count as demand"
             ),
+            Warning::Unknown { kind, coverage, first, pods } => {
+                let all = if *coverage == Coverage::Absent { "" } else { "all " };
+                let depend = match pods {
+                    1 => format!("pod {first} depends"),
+                    _ => format!("{pods} pods, {first} among them, depend"),
+                };
+                write!(
+                    f,
+                    "{depend} on {kind}, which are not {all}known: what is missing is taken to keep them from no node; \
+                     hint: add {kind} to the dump"
+                )
+            }
         }
     }
 }

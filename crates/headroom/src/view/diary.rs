@@ -69,7 +69,7 @@ impl Diary {
             }
         }
         for warning in &round.plan.report.warnings {
-            if is_news(Said::Warned(Arc::clone(group_of(warning)), discriminant(warning))) {
+            if is_news(Said::Warned(about(warning), discriminant(warning))) {
                 line(format_args!("warning: {warning}"));
             }
         }
@@ -95,12 +95,14 @@ fn would_do(planned: &Planned) -> Said {
     Said::WouldDo(Arc::clone(&planned.group), node, discriminant(&planned.action))
 }
 
-fn group_of(warning: &Warning) -> &Arc<str> {
+/// The group or the kind of objects that a warning is about.
+fn about(warning: &Warning) -> Arc<str> {
     match warning {
         Warning::MixedSizes { group, .. }
         | Warning::WithoutRequests { group, .. }
         | Warning::LargeDaemonSets { group, .. }
-        | Warning::ForeignPods { group, .. } => group,
+        | Warning::ForeignPods { group, .. } => Arc::clone(group),
+        Warning::Unknown { kind, .. } => Arc::from(kind.kubectl_name()),
     }
 }
 

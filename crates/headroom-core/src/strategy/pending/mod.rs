@@ -3,9 +3,11 @@
 
 mod arrivals;
 mod ask;
+mod daemon_sets;
 mod minimum;
 mod options;
 mod template;
+mod unknown;
 mod waiting;
 mod write_off;
 
@@ -30,6 +32,7 @@ use crate::quantity::{Resources, Totals};
 use crate::round::Round;
 use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
 use crate::snapshot::{ClassId, ClassView, Coverage, Kind, Labels, Node, NodeView, SharedSpec, Template};
+use daemon_sets::DaemonSets;
 use options::choose;
 use template::{NewMachine, new_machine};
 use waiting::{Counted, Names};
@@ -201,6 +204,7 @@ pub(crate) fn pass<'a>(
     };
     let disputed: Vec<Vec<NodeView<'_>>> = (0..policy.groups.len()).map(disputed_in).collect();
     let everywhere = Rc::clone(&round.identities);
+    let daemon_sets = DaemonSets::of(round.snapshot);
     let mut open: Vec<Open<'_>> = Vec::new();
     for (at, group) in policy.groups.iter().enumerate() {
         let Strategy::Pending(settings) = &group.strategy else { continue };
@@ -209,7 +213,7 @@ pub(crate) fn pass<'a>(
         let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
         let cloud = round.snapshot.group(&group.name);
         let observed = Observed { group, cloud, nodes, disputed, everywhere: &everywhere };
-        let (report, candidate) = look(round, at, group, &observed, settings, memory, backoffs);
+        let (report, candidate) = look(round, at, group, &observed, settings, &daemon_sets, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
         }
@@ -261,12 +265,14 @@ fn suffices(kind: Kind, coverage: Coverage) -> bool {
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
+#[allow(clippy::too_many_arguments, reason = "each is one of the things that decide about a group")]
 fn look<'p>(
     round: &mut Round<'_>,
     at: usize,
     group: &'p Group,
     observed: &Observed<'_, '_>,
     settings: &'p Pending,
+    daemon_sets: &DaemonSets,
     memory: &mut GroupMemory,
     backoffs: &mut Backoffs,
 ) -> (GroupReport, Option<Open<'p>>) {
@@ -308,7 +314,7 @@ fn look<'p>(
     let written_off = write_off(round, observed, settings, limits, &machines, memory);
     let size_left = size - written_off.as_ref().map_or(0, |written_off| written_off.lowered);
     report.planned = size_left;
-    let Some(machine) = new_machine(round, group, cloud, nodes, memory) else {
+    let Some(machine) = new_machine(round, observed, daemon_sets, memory) else {
         round.refuse_group(group, Why::NoTemplate);
         return (report, None);
     };
@@ -372,6 +378,7 @@ fn place(
     let policy = &round.policy.pending;
     let names = Names::new(waiting);
     let mut placement = placement(round, open);
+    unknown::warn(round, &placement, waiting, &names);
     let start = placement.mark();
     let unknown: BTreeSet<Kind> = waiting.iter().filter_map(|class| placement.unknown(class.id)).collect();
     sums.unknown = unknown.into_iter().collect();
