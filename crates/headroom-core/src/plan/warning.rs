@@ -55,8 +55,8 @@ pub enum Warning {
         /// At least so many.
         pods: u64,
     },
-    /// Where waiting pods can run depends on objects of a kind that is not completely known: what is missing is taken
-    /// to keep them from nothing.
+    /// Where waiting pods can run depends on objects of a kind that is not completely known. What is missing is not taken
+    /// into account.
     Unknown {
         /// The kind.
         kind: Kind,
@@ -98,7 +98,7 @@ impl fmt::Display for Warning {
                 };
                 write!(
                     f,
-                    "{depend} on {kind}, which are not {all}known: what is missing is taken to keep them from no node; \
+                    "{depend} on {kind}, which are not {all}known: what is missing is not taken into account; \
                      hint: add {kind} to the dump"
                 )
             }
