@@ -338,6 +338,9 @@ fn a_new_node_holds_as_many_volumes_as_one_like_it() {
             web 1 -> 3, wants +2, 1 cordoned
               web: resize 1 -> 3 because 3 pods wait, default/p1 among them
               option: web +2: waste 1.7375
+        "#]],
+    );
+}
 
 /// `aws/karpenter-provider-aws#3199`: the pods that run ask for more than their DaemonSet says. A DaemonSet that is gone
 /// asks for nothing, although one of its pods still runs.
