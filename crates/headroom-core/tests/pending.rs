@@ -341,3 +341,87 @@ fn a_new_node_holds_as_many_volumes_as_one_like_it() {
         "#]],
     );
 }
+
+/// `aws/karpenter-provider-aws#3199`: the pods that run ask for more than their DaemonSet says. A DaemonSet that is gone
+/// asks for nothing, although one of its pods still runs.
+#[test]
+fn a_group_without_a_node_pays_for_what_daemon_sets_really_ask_for() {
+    check(
+        "group web pending min=1 max=1
+         group arm pending min=0 max=4 template=16/64Gi target=0
+         node n1 in=web cpu=4 memory=8Gi
+         daemonSet agent ns=kube-system kind=daemonSet controller=DaemonSet/agent cpu=630m
+         pod agent-1 ns=kube-system on=n1 kind=daemonSet controller=DaemonSet/agent cpu=1630m running
+         pod gone-1 ns=kube-system on=n1 kind=daemonSet controller=DaemonSet/gone cpu=1 running
+         pod p cpu=15 memory=1Gi
+         pod q cpu=14300m memory=1Gi
+         look",
+        expect![[r#"
+            web 1, wants +0, 1 in service
+            arm 0 -> 1, wants +1
+              arm: resize 0 -> 1 because pod default/q waits
+              option: arm +1: waste 1.0906
+              not: pod default/p: fits on no new node; closest is arm: needs 15 cpu, at most 14370m free after 1630m of DaemonSets
+        "#]],
+    );
+}
+
+/// What is absent is unknown, never empty: a DaemonSet with pods is one all the same.
+#[test]
+fn daemon_sets_that_are_not_known_are_those_that_have_pods() {
+    check(
+        "group web pending min=1 max=1
+         group arm pending min=0 max=4 template=16/64Gi target=0
+         node n1 in=web cpu=4 memory=8Gi
+         pod agent-1 ns=kube-system on=n1 kind=daemonSet controller=DaemonSet/agent cpu=1630m running
+         pod p cpu=15 memory=1Gi
+         coverage daemonsets=absent
+         look",
+        expect![[r#"
+            web 1, wants +0, 1 in service
+            arm 0, wants +0
+              not: pod default/p: fits on no new node; closest is arm: needs 15 cpu, at most 14370m free after 1630m of DaemonSets
+        "#]],
+    );
+}
+
+/// The newest node tells how many volumes the next one can have attached.
+#[test]
+fn new_machines_attach_no_more_volumes_than_those_that_are_there() {
+    check(
+        "group web pending min=1 max=9
+         node n1 in=web cpu=8 memory=8Gi attach=disk:1
+         class slow wait
+         claim a class=slow
+         claim b class=slow
+         claim c class=slow
+         pod p cpu=1 memory=1Gi claim=a
+         pod q cpu=1 memory=1Gi claim=b
+         pod r cpu=1 memory=1Gi claim=c
+         look",
+        expect![[r#"
+            web 1 -> 3, wants +2, 1 in service
+              web: resize 1 -> 3 because 2 pods wait, default/q among them
+              option: web +2: waste 1.75
+        "#]],
+    );
+}
+
+/// Growing goes on without what is missing, and says so.
+#[test]
+fn kinds_that_are_not_known_are_warned_of() {
+    check(
+        "group web pending min=1 max=9
+         node n1 in=web cpu=1 memory=8Gi
+         pod p{1..2} cpu=1 memory=1Gi claim=a
+         pod q cpu=1 memory=1Gi near=host;app=db;nsIn=team=x
+         coverage persistentvolumeclaims=absent namespaces=partial
+         look",
+        expect![[r#"
+            web 1 -> 2, wants +1, 1 in service
+              web: resize 1 -> 2 because pod default/p1 waits
+              option: web +1: waste 0.875
+              not: pod default/q: fits on no new node; closest is web: wants a pod with app=db near by (kubernetes.io/hostname)
+        "#]],
+    );
+}

@@ -48,6 +48,43 @@ fn files_are_put_together_and_the_last_of_equal_names_counts() {
     .assert_eq(&show(&reader.finish().unwrap()));
 }
 
+/// A rule that comes after the pods asks for a label that was left out, since it tells equal pods apart.
+#[test]
+fn pods_are_read_once_more_when_a_rule_selects_by_what_was_left_out() {
+    let pods = r#"
+        {"kind": "Pod", "metadata": {"name": "db-0", "labels": {"app": "db", "apps.kubernetes.io/pod-index": "0"}},
+         "spec": {"tolerations": [{"key": "a", "operator": "Like"}]}}
+        {"kind": "Pod", "metadata": {"name": "db-1", "labels": {"app": "db", "apps.kubernetes.io/pod-index": "1"}}}
+        {"kind": "Pod", "metadata": {"labels": {"app": "nameless"}}}"#;
+    let rule = r#"
+        {"kind": "Pod", "metadata": {"name": "cache-0", "labels": {"app": "cache", "apps.kubernetes.io/pod-index": "0"}},
+         "spec": {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+            [{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}, "matchLabelKeys": ["apps.kubernetes.io/pod-index"]}]}}}}"#;
+    let shown = [pods.to_owned(), format!("{pods}{rule}")].map(|text| {
+        let mut reader = Reader::default();
+        reader.read("f", &text).unwrap();
+        let dump = reader.finish().unwrap();
+        let labels =
+            dump.builder.snapshot().classes().map(|class| format!("{} {}\n", class.pending(), class.spec.labels));
+        let warnings = dump.warnings.iter().map(|warning| format!("warning: {warning}\n"));
+        format!("{} skipped, {:?}\n{}", dump.skipped, dump.counts, labels.chain(warnings).collect::<String>())
+    });
+    expect![[r#"
+        1 skipped, {"Pod": 3}
+        2 app=db
+        warning: f:2:9: pod default/db-0: toleration a: operator "Like" with effect "" is left out
+        warning: f:5:9: a pod without a name: skipped: it has no metadata.name
+
+        1 skipped, {"Pod": 4}
+        1 app=cache,apps.kubernetes.io/pod-index=0
+        1 app=db,apps.kubernetes.io/pod-index=0
+        1 app=db,apps.kubernetes.io/pod-index=1
+        warning: f:2:9: pod default/db-0: toleration a: operator "Like" with effect "" is left out
+        warning: f:5:9: a pod without a name: skipped: it has no metadata.name
+    "#]]
+    .assert_eq(&shown.join("\n"));
+}
+
 #[test]
 fn texts_that_are_no_dump_are_errors_with_their_place() {
     let error = |text: &str| {

@@ -15,4 +15,4 @@ pub(super) fn caveats(action: &Action, snapshot: &Snapshot) -> Vec<&'static str>
 }
 
 /// How to get what is missing, when there are caveats.
-pub(super) const HINT: &str = "kubectl get nodes,pods,pdb,pvc,pv -A -o json";
+pub(super) const HINT: &str = "kubectl get nodes,pods,ds,ns,pdb,pv,pvc,sc,csinodes -A -o json";

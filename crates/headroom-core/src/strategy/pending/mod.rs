@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod ask;
+mod daemon_sets;
 mod minimum;
 mod open;
 mod options;
@@ -23,6 +24,7 @@ use crate::policy::{Group, Mode, Strategy};
 use crate::round::Round;
 use crate::scheduling::{Mark, Placement};
 use crate::snapshot::{Coverage, Kind, NodeView};
+use daemon_sets::DaemonSets;
 use open::{Open, look};
 use place::{Placed, place, placement, present};
 use waiting::Counted;
@@ -75,6 +77,7 @@ pub(crate) fn pass<'a>(
     };
     let disputed: Vec<Vec<NodeView<'_>>> = (0..policy.groups.len()).map(disputed_in).collect();
     let everywhere = Rc::clone(&round.identities);
+    let daemon_sets = DaemonSets::of(round.snapshot);
     let mut open: Vec<Open<'_>> = Vec::new();
     for (at, group) in policy.groups.iter().enumerate() {
         let Strategy::Pending(settings) = &group.strategy else { continue };
@@ -83,7 +86,7 @@ pub(crate) fn pass<'a>(
         let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
         let cloud = round.snapshot.group(&group.name);
         let observed = Observed { group, cloud, nodes, disputed, everywhere: &everywhere };
-        let (report, candidate) = look(round, at, group, &observed, settings, memory, backoffs);
+        let (report, candidate) = look(round, at, group, &observed, settings, &daemon_sets, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::daemon_sets::DaemonSets;
 use super::template::{NewMachine, new_machine};
 use super::write_off::write_off;
 use super::{arrivals, suffices};
@@ -128,12 +129,14 @@ impl<'c> Candidates<'c> {
 }
 
 /// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
+#[allow(clippy::too_many_arguments, reason = "each is one of the things that decide about a group")]
 pub(super) fn look<'p>(
     round: &mut Round<'_>,
     at: usize,
     group: &'p Group,
     observed: &Observed<'_, '_>,
     settings: &'p Pending,
+    daemon_sets: &DaemonSets,
     memory: &mut GroupMemory,
     backoffs: &mut Backoffs,
 ) -> (GroupReport, Option<Open<'p>>) {
@@ -175,7 +178,7 @@ pub(super) fn look<'p>(
     let written_off = write_off(round, observed, settings, limits, &machines, memory);
     let size_left = size - written_off.as_ref().map_or(0, |written_off| written_off.lowered);
     report.planned = size_left;
-    let Some(machine) = new_machine(round, group, cloud, nodes, memory) else {
+    let Some(machine) = new_machine(round, observed, daemon_sets, memory) else {
         round.refuse_group(group, Why::NoTemplate);
         return (report, None);
     };

@@ -1,28 +1,29 @@
 //! What a new machine of a group will be like.
 
-use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rustc_hash::FxHasher;
 
-use crate::machines::{expected, has_started, usable};
+use super::daemon_sets::DaemonSets;
+use crate::machines::{Observed, expected, has_started, usable};
 use crate::memory::{GroupMemory, Stated};
 use crate::policy::Group;
 use crate::round::Round;
 use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT};
-use crate::scheduling::{HOSTNAME, Host, allows};
-use crate::snapshot::{CloudGroup, Node, NodeView, PodKind, SharedSpec, Snapshot, Taint, Template};
+use crate::scheduling::HOSTNAME;
+use crate::snapshot::{CloudGroup, Node, NodeView, SharedSpec, Taint, Template};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT};
 
-/// What a new machine will be like, and the pods of DaemonSets that will run on it.
+/// What a new machine will be like, and the pods that will run on it because it is there: those of DaemonSets and static
+/// ones.
 #[derive(Clone, Debug)]
 pub(super) struct NewMachine {
     pub(super) template: Template,
     pub(super) source: TemplateSource,
     pub(super) daemon_sets: Vec<SharedSpec>,
-    /// How many volumes of each driver it can hold, where that is known.
+    /// How many volumes of each CSI driver it can have attached, as far as a node tells.
     pub(super) attach_limits: Vec<(Arc<str>, u32)>,
 }
 
@@ -52,11 +53,11 @@ const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 /// in each round, so that a change of the group's machines is seen with the first new node.
 pub(super) fn new_machine(
     round: &Round<'_>,
-    group: &Group,
-    cloud: Option<&CloudGroup>,
-    nodes: &[NodeView<'_>],
+    observed: &Observed<'_, '_>,
+    daemon_sets: &DaemonSets,
     memory: &mut GroupMemory,
 ) -> Option<NewMachine> {
+    let Observed { group, cloud, nodes, .. } = *observed;
     let stated = || Some((group.template.clone()?, TemplateSource::Config));
     let from_cloud = || Some((cloud?.template.clone()?, TemplateSource::Cloud));
     let stated = stated().or_else(from_cloud);
@@ -64,7 +65,7 @@ pub(super) fn new_machine(
     if let Some(view) = newest(round.now, group, cloud, nodes, memory).filter(|view| view.node.created >= changed) {
         let template = template_of(group, view.node);
         memory.template = Some(template.clone());
-        let daemon_sets = daemon_sets(round.snapshot, &template, Some(view));
+        let daemon_sets = daemon_sets.on(round.snapshot, &template, Some(view));
         let source = TemplateSource::Node(Arc::clone(&view.node.name));
         let attach_limits = round.snapshot.attach_limits(&view.node.name).to_vec();
         return Some(NewMachine { template, source, daemon_sets, attach_limits });
@@ -74,22 +75,8 @@ pub(super) fn new_machine(
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
     template.taints.retain(|taint| stays(group, taint));
-    let daemon_sets = daemon_sets(round.snapshot, &template, None);
+    let daemon_sets = daemon_sets.on(round.snapshot, &template, None);
     Some(NewMachine { template, source, daemon_sets, attach_limits: Vec::new() })
-}
-
-/// The DaemonSet pods that will land on a new node: those that run on one like it, and one of each DaemonSet that allows
-/// it and has none there yet.
-fn daemon_sets(snapshot: &Snapshot, template: &Template, like: Option<&NodeView<'_>>) -> Vec<SharedSpec> {
-    let pods = like.map(NodeView::pods).unwrap_or_default().into_iter();
-    let running = pods.filter(|pod| pod.spec.kind == PodKind::DaemonSet && !pod.deleting);
-    let mut all: Vec<SharedSpec> = running.map(|pod| SharedSpec::new(pod.spec.clone())).collect();
-    let host = Host::new(template);
-    let owner = |spec: &SharedSpec| (Arc::clone(&spec.namespace), spec.controller.clone());
-    let present: BTreeSet<_> = all.iter().map(owner).collect();
-    let missing = snapshot.daemon_sets().filter(|spec| !present.contains(&owner(spec)));
-    all.extend(missing.filter(|spec| allows(snapshot, spec, &host).is_ok()).cloned());
-    all
 }
 
 /// When the template that the user or the cloud states last became another one, None when it never did. Nodes that are
