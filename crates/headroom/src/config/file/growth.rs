@@ -107,7 +107,7 @@ pub(crate) fn keys<F: Grows + 'static>(file: Record<F>) -> Record<F> {
         flag(),
         |file| &mut file.growth().balance_similar,
         "Share new nodes out among groups with the strategy `pending` that are alike, such as those that \
-         differ in nothing but their zone.",
+         differ in nothing but their zone. Groups whose prices differ by more than 5 % share no nodes.",
     )
     .field(
         "balanceIgnoreLabels",
