@@ -462,7 +462,6 @@ fn unready_nodes_go_later_or_never() {
             web 2, wants +0, 2 in service
             kept 1, wants +0, 1 in service
               web: taint n2 ToBeDeletedByClusterAutoscaler=1767225600:NoSchedule because not needed for 15m, 10m is enough: cpu 0% (0 of 4)
-              not: group kept: has no node to learn from, so nobody knows what a new one is like
               not: node k1: is not ready, and such nodes stay
               not: node n1: not needed for 15m, goes at 2026-01-01T00:05:00Z
         "#]],

@@ -2,7 +2,8 @@
 //!
 //! - `GROUP` is the size that the group is to have; `GROUP.ready`, `GROUP.upcoming` and `GROUP.never` count its nodes in
 //!   service, its machines on their way and those that never came; `GROUP.backsOff` is yes or no.
-//! - `nodes` are all that the round adds, `pods` those for which it adds them.
+//! - `nodes` are all that the round adds, `pods` those for which it adds them; `fits` counts waiting pods that have room
+//!   already, on nodes that are there or on their way, and `placed` both.
 //! - `waits` names pods that stay without a node, `NAME*COUNT` the first of several that are equal.
 //! - `options` are those of the first purchase, `GROUP+NODES` by name; `best` those that tie for its first place.
 //! - `classes` counts kinds of pods, `order` names waiting pods in the order in which they are packed, `backoffs` counts
@@ -10,7 +11,7 @@
 
 use headroom_core::estimator::Order;
 use headroom_core::fixture::Fixture;
-use headroom_core::plan::{GroupReport, Plan, ScaleUp, Subject, Why};
+use headroom_core::plan::{GroupReport, Plan, ScaleUp, Subject, Waiting, Why};
 use headroom_core::scheduling::{NewNode, Placement, Setup, Standing, TemplateId};
 use headroom_core::snapshot::ClassId;
 
@@ -27,6 +28,8 @@ pub(crate) fn fact(fixture: &Fixture, key: &str) -> Result<String, String> {
             .map(|group| i64::from(group.planned) - i64::from(group.size))
             .sum::<i64>()
             .to_string(),
+        "fits" => waiting(plan()?, |waiting| waiting.on_nodes + waiting.on_upcoming),
+        "placed" => waiting(plan()?, |waiting| waiting.on_nodes + waiting.on_upcoming + waiting.on_new),
         "pods" => plan()?.report.scale_ups.iter().map(ScaleUp::pod_count).sum::<u64>().to_string(),
         "actions" => plan()?.actions.len().to_string(),
         "waits" => waits(plan()?),
@@ -54,6 +57,10 @@ fn of_group(plan: &Plan, group: &GroupReport, what: &str) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+fn waiting(plan: &Plan, count: fn(&Waiting) -> u64) -> String {
+    plan.report.waiting.as_ref().map_or(0, count).to_string()
 }
 
 fn waits(plan: &Plan) -> String {

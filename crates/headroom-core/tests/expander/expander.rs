@@ -4,39 +4,6 @@ use headroom_core::expander::price::Formula;
 use headroom_core::expander::{Candidate, Chain, Context, Expander, Ranked, rank};
 use headroom_core::pricing::{PriceSource, Quote};
 use headroom_core::quantity::{Money, Resources, Totals};
-use serde::Deserialize;
-
-use crate::{Case, read};
-
-pub(crate) const CASES: &str = include_str!("expander.json");
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Input {
-    expander: Expander,
-    options: Vec<Entry>,
-    /// Cpu and memory of the pod that every option is for.
-    #[serde(default)]
-    requests: (i64, i64),
-    expected: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    group: String,
-    #[serde(default = "one")]
-    nodes: u32,
-    #[serde(default)]
-    cpu: i64,
-    #[serde(default)]
-    memory: i64,
-    /// What the case's `regularExpressions` give a group of this name.
-    priority: Option<i64>,
-}
-
-fn one() -> u32 {
-    1
-}
 
 fn ranking(candidates: &[Candidate], chain: &[Expander], seed: u64) -> Vec<Ranked> {
     let formula = Formula::default();
@@ -49,27 +16,6 @@ fn best(ranking: &[Ranked]) -> Vec<&str> {
     let first = ranking.first();
     let ties = ranking.iter().filter(|ranked| first.is_some_and(|first| first.rank.scores == ranked.rank.scores));
     ties.map(|ranked| &*ranked.rank.group).collect()
-}
-
-#[test]
-fn every_case_has_its_winners() {
-    for Case { case, input, .. } in read::<Case<Input>>(CASES) {
-        let mut requested = Totals::default();
-        requested += &Resources { pods: 1, ..Resources::new(input.requests.0, input.requests.1) };
-        let candidate = |entry: &Entry| Candidate {
-            group: (*entry.group).into(),
-            nodes: entry.nodes,
-            capacity: Resources::new(entry.cpu, entry.memory),
-            requested: requested.clone(),
-            priority: entry.priority,
-            ..Candidate::default()
-        };
-        let candidates: Vec<Candidate> = input.options.iter().map(candidate).collect();
-        let ranking = ranking(&candidates, &[input.expander], 0);
-        let mut expected = input.expected.clone();
-        expected.sort();
-        assert_eq!(best(&ranking), expected, "{case}");
-    }
 }
 
 fn option(group: &str, nodes: u32, cpu: i64, pods: i128) -> Candidate {

@@ -1,7 +1,7 @@
 //! Reads small clusters from text, one thing a line: a word, a name, settings.
 //!
 //! - `node NAME` and `template NAME` with `cpu memory disk pods ext=NAME:AMOUNT zone LABEL=VALUE taint=KEY=VALUE:EFFECT
-//!   cordoned noHostname attach=DRIVER:COUNT`; a template also with `limit`, or `max` and `target`.
+//!   cordoned noHostname attach=DRIVER:COUNT`.
 //! - `pod NAME` with `count ns on deleting nominated priority controller kind` and what one asks for: `cpu memory disk
 //!   ext=NAME:AMOUNT`, `LABEL=VALUE`, `select=KEY=VALUE`, `in notIn exists absent gt lt` for node affinity (`or` begins
 //!   another term, `name=NODE` and `notName=NODE` are fields), `prefer=WEIGHT:KEY=VALUE`, `tolerates=KEY=VALUE:EFFECT`,
@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use headroom_core::quantity::{Resources, Round, parse_milli, parse_units};
-use headroom_core::scheduling::{HOSTNAME, NewNode, Offer, Placement, Setup, Standing, TemplateId};
+use headroom_core::scheduling::{HOSTNAME, NewNode, Placement, Setup, Standing, TemplateId};
 use headroom_core::snapshot::{
     AccessModes, AttachLimits, Builder, Change, Claim, ClaimState, ClassId, Coverage, Effect, Expression, HostPort,
     Kind, LabelSelector, Labels, Node, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec, PodTerm, Preference, Protocol,
@@ -44,7 +44,6 @@ pub(crate) struct Cluster {
 struct ReadTemplate {
     name: String,
     template: Template,
-    limit: u32,
     attach: Vec<(Arc<str>, u32)>,
 }
 
@@ -143,15 +142,6 @@ impl Cluster {
         NewNode { template: &read.template, daemon_sets: &self.daemon_sets, attach_limits: &read.attach }
     }
 
-    pub(crate) fn offers(&self) -> Vec<Offer> {
-        let limits = (0..).zip(&self.templates);
-        limits.map(|(number, read)| Offer { template: TemplateId(number), limit: read.limit, cost: 1 }).collect()
-    }
-
-    pub(crate) fn template_names(&self) -> Vec<&str> {
-        self.templates.iter().map(|read| read.name.as_str()).collect()
-    }
-
     /// The waiting pods that no preemption helps, as classes with their names.
     pub(crate) fn waiting(&self, placement: &Placement) -> Vec<(String, ClassId, u32)> {
         let snapshot = self.builder.snapshot();
@@ -165,10 +155,6 @@ impl Cluster {
     pub(crate) fn on(&self, node: &str) -> Vec<ClassId> {
         let view = self.builder.snapshot().node(node).unwrap();
         view.pods().iter().map(|pod| pod.class).collect()
-    }
-
-    pub(crate) fn class_count(&self) -> usize {
-        self.builder.snapshot().classes().count()
     }
 
     fn node(&mut self, name: &str, words: &Words<'_>) {
@@ -196,9 +182,7 @@ impl Cluster {
             taints: words.all("taint").map(taint).collect(),
             ..Template::default()
         };
-        let room = words.number("max").map(|max: u32| max.saturating_sub(words.number("target").unwrap_or(0)));
-        let limit = words.number("limit").or(room).unwrap_or(u32::MAX);
-        self.templates.push(ReadTemplate { name: name.to_owned(), template, limit, attach: attach(words) });
+        self.templates.push(ReadTemplate { name: name.to_owned(), template, attach: attach(words) });
     }
 
     fn pod(&mut self, name: &str, words: &Words<'_>) {
@@ -222,8 +206,7 @@ impl Cluster {
     }
 }
 
-const NODE: [&str; 12] =
-    ["cpu", "memory", "disk", "pods", "ext", "taint", "cordoned", "noHostname", "attach", "limit", "max", "target"];
+const NODE: [&str; 9] = ["cpu", "memory", "disk", "pods", "ext", "taint", "cordoned", "noHostname", "attach"];
 const POD: [&str; 30] = [
     "count",
     "ns",

@@ -1,8 +1,12 @@
 //! Each constraint on its own: which pod may run on which node, and what is said when not.
 
+use headroom_core::scheduling::{Placement, Supply};
+use headroom_core::snapshot::ClassId;
+
 use crate::cluster::Cluster;
 
-/// `fits POD NODE`, `refuses POD NODE: WORDS`, and what the cluster is made of. A blank line or `case` begins anew.
+/// `fits POD NODE`, `refuses POD NODE: WORDS`, `empties NODE` and `keeps NODE` for whether the pods on it would all find
+/// another place, and what the cluster is made of. `case` begins anew.
 fn check(text: &str) {
     let mut failures = Vec::new();
     let mut asked = 0;
@@ -19,6 +23,12 @@ fn check(text: &str) {
         cluster.place(|placement| {
             let pods = cluster.waiting(placement);
             for (word, rest) in &questions {
+                if let "empties" | "keeps" = *word {
+                    if empties(placement, rest, cluster.on(rest)) != (*word == "empties") {
+                        failures.push(format!("{word} {rest} is wrong"));
+                    }
+                    continue;
+                }
                 let (who, expected) = rest.split_once(": ").unwrap_or((rest, ""));
                 let (pod, node) = who.split_once(' ').unwrap_or((who, ""));
                 let class = pods.iter().find(|(name, ..)| name == pod).map(|(_, class, _)| *class);
@@ -39,6 +49,19 @@ fn check(text: &str) {
     }
     assert!(asked > 0);
     assert!(failures.is_empty(), "{} of {asked} answers are wrong\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Whether these pods find a place once their node is closed.
+fn empties(placement: &mut Placement, node: &str, pods: Vec<ClassId>) -> bool {
+    let (mark, node) = (placement.mark(), placement.node(node).expect(node));
+    placement.close(node);
+    for class in &pods {
+        placement.unplace(*class, node);
+    }
+    let pods: Vec<(ClassId, u32)> = pods.into_iter().map(|class| (class, 1)).collect();
+    let placed = placement.fill(&pods, &mut Supply::none()).unplaced.is_empty();
+    placement.rollback(mark);
+    placed
 }
 
 #[test]
@@ -64,4 +87,9 @@ fn spread() {
 #[test]
 fn volumes() {
     check(include_str!("constraints/volumes.cases"));
+}
+
+#[test]
+fn leaving() {
+    check(include_str!("constraints/leaving.cases"));
 }

@@ -1,8 +1,7 @@
-//! Scheduling constraints, placement and estimator, against kube-scheduler's rules and Cluster Autoscaler's numbers.
+//! Scheduling constraints, placement and estimator, against kube-scheduler's rules.
 
 mod cluster;
 mod constraints;
 mod oracle;
 mod placement;
 mod random;
-mod vectors;

@@ -9,7 +9,7 @@ use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
 use crate::quantity::Totals;
-use crate::scheduling::{AtBest, Offer, Outlook, Placement, TemplateId};
+use crate::scheduling::{AtBest, HOSTNAME, NewNodes, Offer, Outlook, Placement, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Groups that can share new nodes, by their positions among the candidates, the smallest first.
@@ -50,7 +50,7 @@ pub(super) fn choose(
     let mut options: Vec<Candidate> = at_best.collect::<Option<_>>()?;
     let few = families.len().saturating_mul(pods.len()) <= CHEAP;
     let mut to_pack: Vec<usize> = if few { (0..families.len()).collect() } else { Vec::new() };
-    let mark = placement.mark();
+    let (mark, before) = (placement.mark(), placement.new_nodes());
     let mut held: Option<(usize, Estimate)> = None;
     loop {
         for at in to_pack.drain(..) {
@@ -70,7 +70,7 @@ pub(super) fn choose(
         let (at, at_best) = (*at, *at_best);
         match held.take() {
             Some((held, estimate)) if held == at && !at_best => {
-                let nodes = shared_out(placement, candidates, families.get(at)?, &estimate);
+                let nodes = shared_out(placement, candidates, families.get(at)?, &estimate, &before);
                 return Some(Choice { nodes, estimate, ranking });
             }
             _ => to_pack.push(at),
@@ -163,28 +163,53 @@ fn packed(placement: &Placement, candidates: &Candidates<'_>, family: &[usize], 
     (nodes, requested)
 }
 
-/// The nodes of each group of the family. Where constraints have not spread them already, they are shared out so that
-/// the groups stay of one size.
+/// The nodes of each group of the family. A node stays in its group when one of its pods is tied to it; the others are
+/// shared out so that the groups stay of one size. `before` are the new nodes before the estimate.
 fn shared_out(
-    placement: &Placement,
+    placement: &mut Placement,
     candidates: &Candidates<'_>,
     family: &[usize],
     estimate: &Estimate,
+    before: &[NewNodes],
 ) -> Vec<(usize, u32)> {
-    let bought = family.iter().copied().zip(estimate.nodes.iter().copied()).filter(|(_, count)| *count > 0);
-    let minds_zones = estimate.placed.iter().any(|(class, _)| {
-        let spec = placement.spec(*class);
-        !(spec.spread.is_empty() && spec.pod_affinity.is_empty() && spec.pod_anti_affinity.is_empty())
-    });
-    if minds_zones || family.len() == 1 {
-        return bought.map(|(at, count)| (at, candidates.whole(at, count))).collect();
+    let bought = || family.iter().copied().zip(estimate.nodes.iter().copied()).filter(|(_, count)| *count > 0);
+    if family.len() == 1 {
+        return bought().map(|(at, count)| (at, candidates.whole(at, count))).collect();
     }
+    let placed = estimate.placed.iter().filter(|(_, count)| *count > 0).map(|(class, _)| *class);
+    let mut tied: Vec<ClassId> = placed.filter(|class| is_tied(placement, candidates, family, *class)).collect();
+    tied.sort_unstable();
+    let after = if tied.is_empty() { Vec::new() } else { placement.new_nodes() };
+    let holding = |nodes: &[NewNodes], at: usize| -> u32 {
+        let own = nodes.iter().filter(|new| new.template == TemplateId(candidates.template(at)));
+        let tied = own.filter(|new| new.pods.iter().any(|(class, _)| tied.binary_search(class).is_ok()));
+        tied.map(|new| new.count).sum()
+    };
+    let staying: Vec<(usize, u32)> =
+        bought().map(|(at, count)| (at, count.min(holding(&after, at).saturating_sub(holding(before, at))))).collect();
+    let stays = |at: usize| staying.iter().find(|(known, _)| *known == at).map_or(0, |(_, count)| *count);
     let part = |at: &usize| {
-        let size = candidates.size(*at);
-        Some(Part { group: Arc::clone(candidates.name(*at)?), size, max: size.saturating_add(candidates.room(*at)) })
+        let (size, room) = (candidates.size(*at), candidates.room(*at));
+        let group = Arc::clone(candidates.name(*at)?);
+        Some(Part { group, size: size.saturating_add(stays(*at)), max: size.saturating_add(room) })
     };
     let parts: Vec<Part> = family.iter().filter_map(part).collect();
-    let shares = share_out(&parts, estimate.node_count());
-    let at = |group: &str| family.iter().copied().find(|at| candidates.name(*at).is_some_and(|name| **name == *group));
-    shares.iter().filter_map(|share| Some((at(&share.group)?, share.to - share.from))).collect()
+    let free = estimate.node_count().saturating_sub(staying.iter().map(|(_, count)| *count).sum());
+    let shares = share_out(&parts, free);
+    let share = |at: usize| {
+        let own = shares.iter().find(|share| candidates.name(at).is_some_and(|name| *name == share.group));
+        own.map_or(0, |share| share.to - share.from)
+    };
+    let nodes = family.iter().map(|at| (*at, stays(*at).saturating_add(share(*at))));
+    nodes.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Whether pods of a class mind in which group of the family they are: one cannot take them, or they or their neighbours
+/// have rules about places that are larger than a node.
+fn is_tied(placement: &mut Placement, candidates: &Candidates<'_>, family: &[usize], class: ClassId) -> bool {
+    let spec = placement.spec(class);
+    let neighbours = spec.pod_affinity.iter().chain(&spec.pod_anti_affinity).map(|term| &term.topology_key);
+    let mut places = spec.spread.iter().map(|spread| &spread.topology_key).chain(neighbours);
+    places.any(|key| **key != *HOSTNAME)
+        || family.iter().any(|at| placement.fits_new(class, TemplateId(candidates.template(*at))).is_err())
 }

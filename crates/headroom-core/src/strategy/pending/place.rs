@@ -8,12 +8,13 @@ use rustc_hash::FxHashMap;
 use super::open::{Candidates, Open};
 use super::options::choose;
 use super::waiting::Names;
+use crate::estimator::Order;
 use crate::expander::Context;
 use crate::limits::Present;
 use crate::plan::{ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
 use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
-use crate::snapshot::{ClassId, ClassView, Kind, Node, SharedSpec};
+use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
 /// The cluster with the waiting pods in their places.
 pub(super) struct Placed {
@@ -45,8 +46,7 @@ pub(super) fn place(
         .collect();
     let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
     sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
-    // High priority first; the sort is stable, so equal ones stay by content.
-    pods.sort_by_key(|(class, _)| std::cmp::Reverse(placement.spec(*class).priority));
+    Order::Priority.sort(&placement, None, &mut pods);
     let filled = placement.fill(&pods, &mut Supply::none());
     let bought = placement.mark();
     sums.on_upcoming = placement.on_upcoming(start).iter().map(|(_, count)| u64::from(*count)).sum();
@@ -108,6 +108,13 @@ pub(super) fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
     let extra: &[SharedSpec] = &[];
     let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
     let mut placement = Placement::new(round.snapshot, &setup);
+    // Kubernetes taints them too, but a moment later, and not in every test cluster.
+    for view in round.snapshot.nodes().filter(|view| view.node.readiness != Readiness::Ready) {
+        let booting = open.iter().any(|open| open.machines.booting.contains(&view.node.name));
+        if let (false, Some(node)) = (booting, placement.node(&view.node.name)) {
+            placement.close(node);
+        }
+    }
     for (at, open) in open.iter().enumerate() {
         let expected = open.machines.unregistered.saturating_add(open.for_min);
         placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), expected);

@@ -30,7 +30,7 @@ pub(super) struct NewMachine {
 /// Who says what a new machine will be like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateSource {
-    /// This node of the group: the newest that is usable.
+    /// This node of the group: the newest that is usable, or where nobody else knows anything the newest.
     Node(Arc<str>),
     /// The configuration.
     Config,
@@ -49,8 +49,9 @@ const PASSING: &str = "node.kubernetes.io/";
 /// The same, while the cloud's controller has not seen the node.
 const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 
-/// The template of `group`: its newest usable node, or else what the user, the cloud or memory say. It is worked out anew
-/// in each round, so that a change of the group's machines is seen with the first new node.
+/// The template of `group`: its newest usable node, or else what the user, the cloud or memory say, or at last its newest
+/// node that is not usable. It is worked out anew in each round, so that a change of the group's machines is seen with
+/// the first new node.
 pub(super) fn new_machine(
     round: &Round<'_>,
     observed: &Observed<'_, '_>,
@@ -71,12 +72,19 @@ pub(super) fn new_machine(
         return Some(NewMachine { template, source, daemon_sets, attach_limits });
     }
     let remembered = || Some((memory.template.clone()?, TemplateSource::Memory));
-    let (mut template, source) = stated.or_else(remembered)?;
+    let (mut template, source) = stated.or_else(remembered).or_else(|| of_unusable(group, nodes))?;
     // A node of the group carries the labels by which the group is told apart, whatever the template says.
     template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
     template.taints.retain(|taint| stays(group, taint));
     let daemon_sets = daemon_sets.on(round.snapshot, &template, None);
     Some(NewMachine { template, source, daemon_sets, attach_limits: Vec::new() })
+}
+
+/// What the newest node tells that is not usable: it may lack something yet, but it is all that there is.
+fn of_unusable(group: &Group, nodes: &[NodeView<'_>]) -> Option<(Template, TemplateSource)> {
+    let telling = nodes.iter().filter(|view| !view.node.deleting && view.node.allocatable.cpu > 0);
+    let newest = telling.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)))?;
+    Some((template_of(group, newest.node), TemplateSource::Node(Arc::clone(&newest.node.name))))
 }
 
 /// When the template that the user or the cloud states last became another one, None when it never did. Nodes that are
