@@ -409,19 +409,38 @@ fn new_machines_attach_no_more_volumes_than_those_that_are_there() {
 
 /// Growing goes on without what is missing, and says so.
 #[test]
-fn kinds_that_are_not_known_are_warned_of() {
-    check(
+fn kinds_that_are_not_known_and_on_which_waiting_pods_depend_are_named() {
+    let fixture = Fixture::read(
         "group web pending min=1 max=9
          node n1 in=web cpu=1 memory=8Gi
          pod p{1..2} cpu=1 memory=1Gi claim=a
          pod q cpu=1 memory=1Gi near=host;app=db;nsIn=team=x
-         coverage persistentvolumeclaims=absent namespaces=partial
+         coverage persistentvolumeclaims=absent namespaces=partial storageclasses=absent
          look",
+    )
+    .unwrap();
+    let waiting = fixture.plans[0].report.waiting.as_ref().unwrap();
+    let names: Vec<&str> = waiting.unknown.iter().map(|kind| kind.kubectl_name()).collect();
+    assert_eq!(names, ["persistentvolumeclaims", "namespaces"]);
+}
+
+#[test]
+fn machines_that_other_groups_ask_for_count_against_the_limits_of_the_cluster() {
+    check(
+        "policy nodes=4
+         group own min=0 max=9 slow=0/0 fast=0/0 target=1
+         group web pending min=0 max=9 template=2/8Gi target=0
+         node a in=own cpu=1 memory=1000Mi
+         pod o{1..4} for=own cpu=500m memory=1Mi
+         pod p{1..3} cpu=2 memory=1Gi
+         round",
         expect![[r#"
-            web 1 -> 2, wants +1, 1 in service
-              web: resize 1 -> 2 because pod default/p1 waits
+            own 1 -> 3, wants +2, 1 in service, cpu 200% (2 of 1), memory 0.4% (4Mi of 1000Mi)
+            web 0 -> 1, wants +1
+              own: resize 1 -> 3 because cpu 200% (2 of 1) is above 70%: 1 + 2 nodes needed
+              web: resize 0 -> 1 because pod default/p1 waits
               option: web +1: waste 0.875
-              not: pod default/q: fits on no new node; closest is web: wants a pod with app=db near by (kubernetes.io/hostname)
+              not: pod default/p1 and 1 like it: would fit on a new node of web, which gets no more: the cluster may have 4 and has 4
         "#]],
     );
 }

@@ -16,11 +16,11 @@ use std::rc::Rc;
 
 use crate::backoff::Backoffs;
 use crate::limits::Present;
-use crate::machines::Observed;
+use crate::machines::{Observed, shape};
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Request};
 use crate::plan::{Action, GroupReport, Reason, ScaleUp, Subject, Waiting, Why};
-use crate::policy::{Group, Mode, Strategy};
+use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
 use crate::scheduling::{Mark, Placement};
 use crate::snapshot::{Coverage, Kind, NodeView};
@@ -96,6 +96,7 @@ pub(crate) fn pass<'a>(
         return None;
     }
     let mut present = present(round, &open);
+    add_others(&mut present, policy, &open, membership, memories, reports, round);
     minimum::enforce(round, &mut open, &mut present);
     let pods_known = is_known(round, Kind::Pods);
     let counted = Counted::new(policy, membership, reports);
@@ -120,6 +121,29 @@ pub(crate) fn pass<'a>(
         }
     }
     pods_known.then_some(Outcome { open, counted, present, placed })
+}
+
+/// Machines that groups of other strategies wait for, or ask for in this round, count against the limits of the cluster too.
+fn add_others(
+    present: &mut Present,
+    policy: &Policy,
+    open: &[Open<'_>],
+    membership: &Membership<'_>,
+    memories: &[GroupMemory],
+    reports: &[Option<GroupReport>],
+    round: &Round<'_>,
+) {
+    let others = policy.groups.iter().enumerate().filter(|(at, _)| open.iter().all(|open| open.at != *at));
+    for (at, group) in others {
+        let (Some(Some(report)), Some(memory)) = (reports.get(at), memories.get(at)) else { continue };
+        let nodes = membership.nodes.get(at).map_or(0, Vec::len);
+        let coming = report.planned.saturating_sub(u32::try_from(nodes).unwrap_or(u32::MAX));
+        present.nodes = present.nodes.saturating_add(coming);
+        let Some(shape) = shape(group, round.snapshot.group(&group.name), memory).filter(|_| coming > 0) else {
+            continue;
+        };
+        present.capacity.add_times(&shape.allocatable, i128::from(coming));
+    }
 }
 
 /// Whether enough is known of a kind to grow groups by; otherwise that is refused.
