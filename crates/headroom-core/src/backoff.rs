@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::pricing::Offering;
+use crate::snapshot::LaunchError;
 
 /// How long a group is left alone. The defaults are Cluster Autoscaler's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,11 +147,11 @@ impl fmt::Display for Key {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cause::OutOfStock => "the cloud is out of stock",
-            Cause::Refused => "the cloud refused",
-            Cause::NeverCame => "machines never came",
-        })
+        match self {
+            Cause::OutOfStock => LaunchError::OutOfStock.fmt(f),
+            Cause::Refused => LaunchError::Refused.fmt(f),
+            Cause::NeverCame => f.write_str("machines never came"),
+        }
     }
 }
 

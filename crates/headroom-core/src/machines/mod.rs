@@ -92,7 +92,7 @@ pub fn machines(observed: &Observed<'_, '_>, memory: &mut GroupMemory, now: Time
     await_machines(&mut memory.awaited, owed, now);
     let asked = memory.request.map(|request| request.last);
     for awaited in &memory.awaited {
-        let deadline = awaited.since.saturating_add(observed.group.boot_timeout).unwrap_or(Timestamp::MAX);
+        let deadline = observed.group.deadline(awaited.since);
         if now < deadline && !strikes(cloud.failure.as_ref(), awaited.since, asked) {
             machines.unregistered = machines.unregistered.saturating_add(awaited.count);
             wake.at(deadline);
@@ -127,7 +127,7 @@ fn sort_out_nodes(
     let expected = expected(observed.group, observed.cloud, memory);
     for view in observed.nodes {
         let Some(created) = view.node.created else { continue };
-        let deadline = created.saturating_add(observed.group.boot_timeout).unwrap_or(Timestamp::MAX);
+        let deadline = observed.group.deadline(created);
         let usable = usable(observed.group, expected, view.node);
         let name = &view.node.name;
         if now >= deadline {
@@ -168,7 +168,7 @@ fn sort_out_instances(
             first_seen.insert(instance.provider_id.clone(), seen);
             seen
         });
-        let deadline = since.saturating_add(observed.group.boot_timeout).unwrap_or(Timestamp::MAX);
+        let deadline = observed.group.deadline(since);
         let failed = instance.state == InstanceState::Failed;
         if now < deadline && !failed {
             machines.unregistered += 1;

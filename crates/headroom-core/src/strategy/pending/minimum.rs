@@ -1,6 +1,6 @@
 //! A group below its minimum grows to it, whether pods wait or not.
 
-use super::open::Open;
+use super::open::{Open, is_open};
 use crate::limits::Present;
 use crate::plan::{Action, GroupReport, Reason, Why};
 use crate::policy::{Mode, Strategy};
@@ -32,9 +32,7 @@ pub(super) fn enforce_unknown(
 ) {
     let policy = round.policy;
     for ((at, group), report) in policy.groups.iter().enumerate().zip(reports) {
-        let unknown = matches!(group.strategy, Strategy::Pending(_))
-            && group.mode != Mode::Off
-            && open.binary_search_by_key(&at, |open| open.at).is_err();
+        let unknown = matches!(group.strategy, Strategy::Pending(_)) && group.mode != Mode::Off && !is_open(open, at);
         let (Some(report), true) = (report.as_mut(), unknown) else { continue };
         let (Some(min), Some(max)) = (report.min, report.max) else { continue };
         let room = policy.pending.limits.room(report.size, max, &Resources::default(), present);

@@ -133,7 +133,7 @@ fn add_others(
     reports: &[Option<GroupReport>],
     round: &Round<'_>,
 ) {
-    let others = policy.groups.iter().enumerate().filter(|(at, _)| open.iter().all(|open| open.at != *at));
+    let others = policy.groups.iter().enumerate().filter(|(at, _)| !open::is_open(open, *at));
     for (at, group) in others {
         let (Some(Some(report)), Some(memory)) = (reports.get(at), memories.get(at)) else { continue };
         let nodes = membership.nodes.get(at).map_or(0, Vec::len);

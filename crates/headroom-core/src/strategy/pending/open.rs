@@ -63,6 +63,11 @@ impl Open<'_> {
     }
 }
 
+/// Whether the group at this position of the policy may be enlarged. The groups are in the order of the policy.
+pub(super) fn is_open(open: &[Open<'_>], at: usize) -> bool {
+    open.binary_search_by_key(&at, |open| open.at).is_ok()
+}
+
 /// The groups that may be enlarged, by position, and what counts against the limits of the cluster.
 pub(super) struct Candidates<'c>(pub(super) &'c [Open<'c>], pub(super) &'c limits::Limits, pub(super) &'c Present);
 
@@ -176,7 +181,7 @@ pub(super) fn look<'p>(
         round.refuse_group(group, Why::AboveMax { size, max: limits.max });
     }
     let written_off = write_off(round, observed, settings, limits, &machines, memory);
-    let size_left = size - written_off.as_ref().map_or(0, |written_off| written_off.lowered);
+    let size_left = size - written_off.unwrap_or(0);
     report.planned = size_left;
     let Some(machine) = new_machine(round, observed, daemon_sets, memory) else {
         round.refuse_group(group, Why::NoTemplate);

@@ -15,13 +15,7 @@ use crate::policy::{Group, Pending};
 use crate::round::Round;
 use crate::snapshot::CloudGroup;
 
-/// What was written off.
-pub(super) struct WrittenOff {
-    /// By how much the target is lowered.
-    pub(super) lowered: u32,
-}
-
-/// Gives up what never came. None when there is nothing, or when it is not certain; then a refusal says why.
+/// Gives up what never came, and says by how much the target is lowered for it. None when there is nothing, or when it is not certain; then a refusal says why.
 pub(super) fn write_off(
     round: &mut Round<'_>,
     observed: &Observed<'_, '_>,
@@ -29,7 +23,7 @@ pub(super) fn write_off(
     limits: Limits,
     machines: &Machines,
     memory: &GroupMemory,
-) -> Option<WrittenOff> {
+) -> Option<u32> {
     let Observed { group, cloud, nodes, .. } = observed;
     let count = machines.never_came();
     let cloud = cloud.filter(|_| count > 0)?;
@@ -74,7 +68,7 @@ pub(super) fn write_off(
             (lowered, room) = (lowered + 1, room - 1);
         }
     }
-    Some(WrittenOff { lowered })
+    Some(lowered)
 }
 
 /// Whether this machine never came, beyond doubt.
