@@ -407,7 +407,7 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
               not: node n8: stays while its group may not shrink
 
             web 8, wants +0, 8 in service
-              not: node n1: pod default/p8 fits on no other node: the node is cordoned
+              not: node n1: pod default/p8 fits on no other node: the node is not ready, or on its way out
               not: node n2: not needed for 0s, goes at 2026-01-01T01:10:30Z
               not: node n3: not needed for 0s, goes at 2026-01-01T01:10:30Z
               not: node n4: not needed for 0s, goes at 2026-01-01T01:10:30Z

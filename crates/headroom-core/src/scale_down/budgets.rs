@@ -69,9 +69,9 @@ impl<'a> Budgets<'a> {
         Budgets { active, total }
     }
 
-    /// Whether nodes may go for these reasons while others are on their way out. A group that goes as a whole (`whole`) may
-    /// go beyond a budget of which something is left, since it could never go otherwise.
-    pub(super) fn allow(&self, going: &Going, reasons: &[Removal], whole: bool) -> Result<(), Kept> {
+    /// Whether nodes may go for these reasons while others are on their way out. With `beyond`, a budget of which something
+    /// is left is enough: so a group that goes as a whole and is larger than the budget goes too, one such group at a time.
+    pub(super) fn allow(&self, going: &Going, reasons: &[Removal], beyond: bool) -> Result<(), Kept> {
         for (budget, nodes) in &self.active {
             let counts = |reason: &&Removal| budget.reasons.is_empty() || budget.reasons.contains(reason);
             let more = u32::try_from(reasons.iter().filter(counts).count()).unwrap_or(u32::MAX);
@@ -80,7 +80,7 @@ impl<'a> Budgets<'a> {
             }
             let nodes = nodes.clone().map_err(|problem| Kept::BrokenBudget { problem })?;
             let there = going.under(budget);
-            let fits = if whole { there < nodes } else { there.saturating_add(more) <= nodes };
+            let fits = if beyond { there < nodes } else { there.saturating_add(more) <= nodes };
             if !fits {
                 return Err(Kept::Budget { nodes, going: there, total: self.total });
             }

@@ -26,6 +26,8 @@ pub(super) struct Chooser<'a> {
 }
 
 struct GroupState<'a> {
+    /// It goes as a whole or not at all.
+    whole: bool,
     size: u32,
     min: Option<u32>,
     hold: Option<Kept>,
@@ -45,14 +47,21 @@ impl<'a> Chooser<'a> {
             let cloud = round.snapshot.group(&shrinking.group.name);
             let memory = memories.get(shrinking.at).cloned().unwrap_or_default();
             states.push(GroupState {
+                whole: shrinking.whole,
                 size: cloud.map_or(shrinking.nodes, |cloud| cloud.target),
                 min: Limits::of(shrinking.group, cloud).ok().map(|limits| limits.min),
                 hold: hold(round, shrinking, &memory),
-                budgets: Budgets::new(&shrinking.settings.budgets, shrinking.nodes, false, round.now, &mut round.wake),
+                budgets: Budgets::new(
+                    &shrinking.settings.budgets,
+                    shrinking.started,
+                    false,
+                    round.now,
+                    &mut round.wake,
+                ),
                 going: Going::default(),
             });
         }
-        let all = groups.iter().map(|shrinking| shrinking.nodes).sum();
+        let all = groups.iter().map(|shrinking| shrinking.started).sum();
         let total = Budgets::new(&policy.budgets, all, true, round.now, &mut round.wake);
         let mut capacity = Totals::default();
         round.snapshot.nodes().for_each(|view| capacity += &view.node.capacity);
@@ -75,7 +84,7 @@ impl<'a> Chooser<'a> {
         self.capacity -= &view.node.capacity;
     }
 
-    /// Whether nodes of one group may go now, all of them together; `whole` says that the group goes as a whole.
+    /// Whether nodes of one group may go now, all of them together.
     pub(super) fn may_go(
         &self,
         round: &mut Round<'_>,
@@ -96,8 +105,14 @@ impl<'a> Chooser<'a> {
         self.keeps_min(group, u32::try_from(nodes.len()).unwrap_or(u32::MAX))?;
         self.leaves_enough(nodes)?;
         let reasons: Vec<Removal> = nodes.iter().map(|candidate| candidate.reason()).collect();
-        state.budgets.allow(&state.going, &reasons, shrinking.whole)?;
-        self.total.0.allow(&self.total.1, &reasons, shrinking.whole)
+        let beyond = state.whole && !self.another_whole_group_goes(group);
+        state.budgets.allow(&state.going, &reasons, beyond)?;
+        self.total.0.allow(&self.total.1, &reasons, beyond)
+    }
+
+    fn another_whole_group_goes(&self, group: usize) -> bool {
+        let others = self.groups.iter().enumerate().filter(|(at, state)| *at != group && state.whole);
+        others.into_iter().any(|(_, state)| state.going.all() > 0)
     }
 
     /// Whether the group keeps its minimum when so many more nodes go.

@@ -43,6 +43,8 @@ pub(super) struct Shrinking<'a> {
     pub(super) whole: bool,
     /// Its nodes that are not being deleted.
     pub(super) nodes: u32,
+    /// Those of them that are not starting still, of which budgets take their shares.
+    pub(super) started: u32,
 }
 
 /// An idle node.
@@ -105,7 +107,7 @@ impl<'a> Look<'a> {
             let present = nodes.iter().filter(|view| !view.node.deleting);
             let (whole, settings) = (settings.all_or_nothing, &settings.scale_down);
             let count = u32::try_from(present.clone().count()).unwrap_or(u32::MAX);
-            look.groups.push(Shrinking { at, group, settings, whole, nodes: count });
+            look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0 });
             let ignored = Ignored { settings, expendable_below, some };
             for view in present {
                 look.node(round, *view, &ignored);
@@ -123,9 +125,10 @@ impl<'a> Look<'a> {
 
     fn node(&mut self, round: &Round<'a>, view: NodeView<'a>, ignored: &Ignored<'_>) {
         let at = self.groups.len().saturating_sub(1);
-        let Some(shrinking) = self.groups.get(at) else { return };
+        let Some(shrinking) = self.groups.get_mut(at) else { return };
         let cloud = round.snapshot.group(&shrinking.group.name);
         let of_node = stays(round, shrinking, cloud, &view);
+        shrinking.started += u32::from(!matches!(of_node, Err(Kept::Starting { .. })));
         if view.node.taint(DELETION_TAINT).is_some() {
             self.marked.push(Marked { view, group: at, at: marked_at(view.node), stays: of_node.err() });
             return;

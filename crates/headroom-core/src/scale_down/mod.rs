@@ -32,6 +32,8 @@ pub(crate) use guards::many_unready;
 pub(crate) use look::Look;
 pub use taints::{CANDIDATE_TAINT, DELETION_TAINT, marked_at};
 
+use indexmap::IndexMap;
+
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Lock, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
@@ -176,9 +178,10 @@ impl Run<'_> {
         removable
     }
 
-    /// Idle nodes that are tried together: one by one, but a group that goes as a whole at once and before others.
+    /// Idle nodes that are tried together: one by one, but a group that goes as a whole at once and before others, the
+    /// group of the first idle node first.
     fn units(&self, look: &mut Look<'_>) -> Vec<Vec<usize>> {
-        let (mut whole, mut single) = (BTreeMap::<usize, Vec<usize>>::new(), Vec::new());
+        let (mut whole, mut single) = (IndexMap::<usize, Vec<usize>>::new(), Vec::new());
         for (at, candidate) in look.candidates.iter().enumerate() {
             match look.groups.get(candidate.group) {
                 Some(shrinking) if shrinking.whole => whole.entry(candidate.group).or_default().push(at),

@@ -56,6 +56,8 @@ pub enum Misfit {
     },
     /// The node is cordoned.
     Unschedulable,
+    /// The node is not ready, or on its way out.
+    Closed,
     /// The pod does not tolerate a taint.
     Taint {
         /// The taint.
@@ -256,6 +258,7 @@ impl fmt::Display for Misfit {
                 write!(f, "the persistent volume claim {claim} is for one pod, and another one holds it")
             }
             Misfit::Unschedulable => f.write_str("the node is cordoned"),
+            Misfit::Closed => f.write_str("the node is not ready, or on its way out"),
             Misfit::Taint { taint } => write!(f, "does not tolerate {taint}"),
             Misfit::NodeSelector { key, wanted, found: Some(found) } => {
                 write!(f, "wants a node with {key}={wanted}, not {found}")

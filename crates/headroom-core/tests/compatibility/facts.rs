@@ -8,10 +8,15 @@
 //! - `options` are those of the first purchase, `GROUP+NODES` by name; `best` those that tie for its first place.
 //! - `classes` counts kinds of pods, `order` names waiting pods in the order in which they are packed, `backoffs` counts
 //!   what is remembered of failures, `actions` what the plan does.
+//! - `goes` are the nodes that the plan marks as on their way out or removes, `stays` those that it takes the mark off,
+//!   `evicts` the pods that it evicts. `idle` are the nodes that could go, whether they go now or something holds them back
+//!   that has nothing to do with pods; `idle.count` is how many. `GROUP.empty` and `GROUP.drains` count the nodes that it
+//!   marks without and with pods to move; `NODE.used` is the share of a node that is in use.
 
 use headroom_core::estimator::Order;
 use headroom_core::fixture::Fixture;
-use headroom_core::plan::{GroupReport, Plan, ScaleUp, Subject, Waiting, Why};
+use headroom_core::plan::{Action, GroupReport, Kept, Plan, Reason, ScaleUp, Subject, Usage, Waiting, Why};
+use headroom_core::scale_down::DELETION_TAINT;
 use headroom_core::scheduling::{NewNode, Placement, Setup, Standing, TemplateId};
 use headroom_core::snapshot::ClassId;
 
@@ -33,10 +38,18 @@ pub(crate) fn fact(fixture: &Fixture, key: &str) -> Result<String, String> {
         "pods" => plan()?.report.scale_ups.iter().map(ScaleUp::pod_count).sum::<u64>().to_string(),
         "actions" => plan()?.actions.len().to_string(),
         "waits" => waits(plan()?),
+        "goes" => list(goes(plan()?).into_iter()),
+        "stays" => list(stays(plan()?)),
+        "evicts" => list(evicts(plan()?)),
+        "idle" => list(idle(plan()?)),
+        "idle.count" => idle(plan()?).count().to_string(),
         "options" => options(plan()?),
         "best" => best(plan()?),
         _ => {
             let (group, what) = key.split_once('.').unwrap_or((key, ""));
+            if what == "used" {
+                return used(plan()?, group).ok_or_else(|| format!("no such fact: {key}"));
+            }
             let report = plan()?.report.group(group).ok_or_else(|| format!("no such fact: {key}"))?;
             of_group(plan()?, report, what).ok_or_else(|| format!("no such fact: {key}"))?
         }
@@ -49,6 +62,8 @@ fn of_group(plan: &Plan, group: &GroupReport, what: &str) -> Option<String> {
         "ready" => group.nodes.in_service.to_string(),
         "upcoming" => group.nodes.upcoming.to_string(),
         "never" => group.nodes.never_came.to_string(),
+        "empty" => marked(plan, group, |pods| pods == 0),
+        "drains" => marked(plan, group, |pods| pods > 0),
         "backsOff" => {
             let own =
                 plan.report.refusals.iter().filter(|refusal| refusal.subject == Subject::Group(group.name.clone()));
@@ -80,6 +95,73 @@ fn best(plan: &Plan) -> String {
     let options = plan.report.scale_ups.first().map_or(&[][..], |scale_up| &scale_up.options);
     let first = options.first().map(|option| &option.rank.scores);
     list(options.iter().filter(|option| Some(&option.rank.scores) == first).map(|option| option.rank.group.to_string()))
+}
+
+fn goes(plan: &Plan) -> Vec<String> {
+    let goes = plan.actions.iter().filter_map(|planned| match &planned.action {
+        Action::Taint { node, taint } if &*taint.key == DELETION_TAINT => Some(node.to_string()),
+        Action::Remove { node, .. } => Some(node.to_string()),
+        _ => None,
+    });
+    goes.collect()
+}
+
+fn stays(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.actions.iter().filter_map(|planned| match &planned.action {
+        Action::Untaint { node, key } if &**key == DELETION_TAINT => Some(node.to_string()),
+        _ => None,
+    })
+}
+
+fn evicts(plan: &Plan) -> impl Iterator<Item = String> {
+    let drains = plan.actions.iter().filter_map(|planned| match &planned.action {
+        Action::Drain { pods, .. } => Some(pods),
+        _ => None,
+    });
+    drains.flatten().map(|evict| evict.name.to_string())
+}
+
+fn idle(plan: &Plan) -> impl Iterator<Item = String> {
+    let held_back = plan.report.refusals.iter().filter_map(|refusal| match (&refusal.subject, &refusal.why) {
+        (Subject::Node(node), Why::Kept { why }) => match **why {
+            Kept::Young { .. }
+            | Kept::Cooling { .. }
+            | Kept::AtMin { .. }
+            | Kept::AtLeast { .. }
+            | Kept::Budget { .. }
+            | Kept::BrokenBudget { .. } => Some(node.to_string()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let now = plan.actions.iter().filter_map(|planned| match (&planned.action, &planned.reason) {
+        (Action::Taint { node, .. }, Reason::Idle { .. }) => Some(node.to_string()),
+        _ => None,
+    });
+    now.chain(held_back)
+}
+
+fn marked(plan: &Plan, group: &GroupReport, count: fn(u32) -> bool) -> String {
+    let own = plan.actions.iter().filter(|planned| planned.group == group.name);
+    let marked = own.filter(|planned| matches!(planned.reason, Reason::Idle { pods, .. } if count(pods)));
+    marked.count().to_string()
+}
+
+/// `RESOURCE:SHARE%`, as the plan gives it for a node that goes or that is too busy to go.
+fn used(plan: &Plan, node: &str) -> Option<String> {
+    let share = |usage: &Usage| Some(format!("{}:{}%", usage.resource, usage.percent?));
+    let goes = plan.actions.iter().find(|planned| planned.action.node() == Some(node));
+    if let Some(Reason::Idle { usage, .. }) = goes.map(|planned| &planned.reason) {
+        return share(usage);
+    }
+    let own = plan.report.refusals.iter().find(|refusal| refusal.subject == Subject::Node(node.into()))?;
+    match &own.why {
+        Why::Kept { why } => match &**why {
+            Kept::Busy { usage, .. } => share(usage),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Sorted, so that it reads the same whatever the order of a report.

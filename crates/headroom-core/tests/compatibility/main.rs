@@ -10,7 +10,7 @@ use expect_test::expect_file;
 use page::Area;
 
 /// Each area with its file.
-const AREAS: [(&str, &str); 11] = [
+const AREAS: [(&str, &str); 19] = [
     ("estimator", include_str!("estimator.cases")),
     ("filter", include_str!("filter.cases")),
     ("scale-up", include_str!("scale_up.cases")),
@@ -21,7 +21,15 @@ const AREAS: [(&str, &str); 11] = [
     ("cluster state", include_str!("cluster_state.cases")),
     ("back-off", include_str!("backoff.cases")),
     ("expander", include_str!("expander.cases")),
+    ("utilisation", include_str!("utilization.cases")),
+    ("eligibility", include_str!("eligibility.cases")),
+    ("time and minimum", include_str!("unneeded.cases")),
+    ("drain rules", include_str!("drain.cases")),
+    ("removal of one node", include_str!("simulation.cases")),
+    ("scale-down planner", include_str!("planner.cases")),
+    ("scale-down budget", include_str!("budget.cases")),
     ("public reports", include_str!("public.cases")),
+    ("public reports on scale-down", include_str!("public_scale_down.cases")),
 ];
 
 #[test]

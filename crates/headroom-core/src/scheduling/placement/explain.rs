@@ -46,7 +46,7 @@ impl Placement {
                 continue;
             }
             if shape.closed == shape.copies {
-                closest = closest.max(Misfit::Unschedulable);
+                closest = closest.max(Misfit::Closed);
                 continue;
             }
             if !by_node && let Some(column) = shortage(shape.rooms.most(), &class.need) {
@@ -92,7 +92,7 @@ impl Placement {
             check_static(&statics.demand(), &self.host(node))?;
         }
         if node.closed {
-            return Err(Misfit::Unschedulable);
+            return Err(Misfit::Closed);
         }
         if let Some(rules) = &class.rules {
             host_ports::check(self, rules, node)?;
