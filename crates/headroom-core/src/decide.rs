@@ -24,13 +24,14 @@ use crate::strategy::utilization::{self, Members};
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
     let mut round = Round::new(snapshot, policy, memory, now);
     let Decided { membership, mut remembered, backoffs, look, outcome } = decide_all(&mut round);
-    let scale_down = look.map(|look| match outcome.map(|outcome| outcome.into_placement(&round)) {
-        Some((placement, waiting)) => {
-            scale_down::pass(&mut round, look, &membership, placement, waiting, &mut remembered)
-        }
+    let mut placed = outcome.map(|outcome| outcome.into_placed(&round));
+    let scale_down = look.map(|look| match &mut placed {
+        Some(placed) => scale_down::pass(&mut round, look, &membership, placed, &mut remembered),
         None => Watch { idle: BTreeMap::new(), ..memory.scale_down.clone().unwrap_or_default() },
     });
-    let next = Memory { since: memory.since, groups: keep(policy, memory, remembered), backoffs, scale_down };
+    let placeholders = placed.map_or_else(|| memory.placeholders.clone(), |placed| placed.places());
+    let groups = keep(policy, memory, remembered);
+    let next = Memory { since: memory.since, groups, backoffs, scale_down, placeholders };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy, &membership);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());

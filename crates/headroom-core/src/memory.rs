@@ -27,6 +27,9 @@ pub struct Memory {
     /// What scale-down has seen; None before it looked for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_down: Option<Watch>,
+    /// Where placeholders are: how many of each kind on each node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub placeholders: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>,
 }
 
 /// What scale-down remembers of the whole cluster.

@@ -1,6 +1,7 @@
 //! What is wanted: one value for each group, with every default filled in.
 
 mod scale_down;
+mod slack;
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use scale_down::{AtLeast, Budget, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
+pub use slack::{Basis, Largest, SlackPolicy, Spare};
 
 use crate::backoff;
 use crate::balance::Similarity;
@@ -32,6 +34,8 @@ pub struct Policy {
     /// How nodes of `pending` groups go; None: they stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_down: Option<ScaleDownPolicy>,
+    /// The spare room that the cluster keeps.
+    pub slack: SlackPolicy,
 }
 
 /// How waiting pods are turned into machines: settings that all `pending` groups share, since they are decided together.
@@ -193,6 +197,8 @@ pub struct Pending {
     pub all_or_nothing: bool,
     /// When its nodes go, where `Policy::scale_down` is set.
     pub scale_down: ScaleDown,
+    /// The spare room that it keeps.
+    pub spare: Spare,
 }
 
 impl Strategy {

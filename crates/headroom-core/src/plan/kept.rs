@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::reason::{as_seconds, counted, short};
-use super::{Resource, Usage};
+use super::{Placeholder, Resource, Usage};
 use crate::policy::Percent;
 use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
@@ -62,6 +62,15 @@ pub enum Kept {
         /// The first of the pods that do not (`namespace/name`).
         pod: String,
         /// How many like it do not.
+        count: u32,
+        /// What is in the way on the node that comes closest.
+        misfit: Box<Misfit>,
+    },
+    /// The placeholders on it do not all fit on the other nodes: without it there would be less spare room than is wanted.
+    HoldsSlack {
+        /// What they stand for.
+        of: Placeholder,
+        /// How many do not.
         count: u32,
         /// What is in the way on the node that comes closest.
         misfit: Box<Misfit>,
@@ -209,7 +218,7 @@ impl Kept {
         match self {
             Kept::Pod { because, .. } => because.hint().map(str::to_owned),
             Kept::NotKnown { kind, .. } => Some(format!("add {}", kind.kubectl_name())),
-            Kept::NoPlace { misfit, .. } => misfit.hint(),
+            Kept::NoPlace { misfit, .. } | Kept::HoldsSlack { misfit, .. } => misfit.hint(),
             Kept::BrokenBudget { .. } => Some("mend schedule and timeZone of the budget".to_owned()),
             _ => None,
         }
@@ -244,6 +253,9 @@ impl fmt::Display for Kept {
             Kept::NoPlace { pod, count: 1, misfit } => write!(f, "pod {pod} fits on no other node: {misfit}"),
             Kept::NoPlace { pod, count, misfit } => {
                 write!(f, "pod {pod} and {} like it fit on no other node: {misfit}", count - 1)
+            }
+            Kept::HoldsSlack { of, count, misfit } => {
+                write!(f, "{} ({of}) fit on no other node: {misfit}", counted(*count, "placeholder"))
             }
             Kept::Awaited { pods } => write!(f, "is expected to take {}", counted(*pods, "waiting pod")),
             Kept::TakesPods { pods } => write!(f, "is expected to take {} of nodes that go", counted(*pods, "pod")),

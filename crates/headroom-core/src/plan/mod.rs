@@ -4,6 +4,7 @@ mod kept;
 mod reason;
 mod refusal;
 mod report;
+mod slack;
 mod warning;
 
 use std::fmt;
@@ -16,7 +17,8 @@ pub use kept::{Event, Kept, Unmovable};
 pub use reason::{Reason, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
 pub use report::{Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
-pub use warning::Warning;
+pub use slack::{EqualPlaceholders, Placeholder, Placeholders, Slack, SlackRate};
+pub use warning::{BufferProblem, Warning};
 
 use crate::snapshot::Taint;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 
-use super::Kept;
+use super::{Kept, Placeholder};
 use crate::policy::Percent;
 use crate::quantity::{Bytes, MilliCpu, Ratio};
 use crate::snapshot::LaunchError;
@@ -202,6 +202,16 @@ pub enum Reason {
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<String>,
     },
+    /// Spare room is short: placeholders fit on no node, and on new nodes of the group.
+    SlackShort {
+        /// What the first of them stands for.
+        first: Placeholder,
+        /// How many.
+        placeholders: u64,
+        /// What made this group the best of several options, and which one was next.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decided: Option<String>,
+    },
     /// Machines were asked for and did not come in time.
     NeverCame {
         /// How many.
@@ -338,6 +348,13 @@ impl fmt::Display for Reason {
                 match pods {
                     1 => write!(f, "pod {first} waits")?,
                     _ => write!(f, "{pods} pods wait, {first} among them")?,
+                }
+                decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
+            }
+            Reason::SlackShort { first, placeholders, decided } => {
+                match placeholders {
+                    1 => write!(f, "spare room is short: 1 placeholder ({first})")?,
+                    _ => write!(f, "spare room is short: {placeholders} placeholders ({first})")?,
                 }
                 decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
             }

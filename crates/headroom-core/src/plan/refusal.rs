@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::reason::{counted, short};
-use super::{Kept, Resource};
+use super::{Kept, Placeholder, Resource};
 use crate::backoff;
 use crate::limits::Bound;
 use crate::policy::Percent;
@@ -31,16 +31,24 @@ pub enum Subject {
         /// How many are like it, itself included.
         count: u32,
     },
+    /// Equal placeholders.
+    Placeholders {
+        /// What they stand for.
+        of: Placeholder,
+        /// How many.
+        count: u32,
+    },
 }
 
 impl Subject {
-    /// Its place in a report: the cluster first, then groups, nodes and pods.
+    /// Its place in a report: the cluster first, then groups, nodes, pods and placeholders.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Subject::Cluster => 0,
             Subject::Group(_) => 1,
             Subject::Node(_) => 2,
             Subject::Pods { .. } => 3,
+            Subject::Placeholders { .. } => 4,
         }
     }
 }
@@ -52,6 +60,8 @@ impl fmt::Display for Subject {
             Subject::Group(name) => write!(f, "group {name}"),
             Subject::Node(name) => write!(f, "node {name}"),
             Subject::Pods { first, count: 1 } => write!(f, "pod {first}"),
+            Subject::Placeholders { of, count: 1 } => write!(f, "placeholder ({of})"),
+            Subject::Placeholders { of, count } => write!(f, "{count} placeholders ({of})"),
             Subject::Pods { first, count } => write!(f, "pod {first} and {} like it", count - 1),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Refusal, Usage, Warning};
+use super::{EqualPlaceholders, Refusal, Slack, Usage, Warning};
 use crate::expander::Ranked;
 use crate::snapshot::Kind;
 
@@ -14,12 +14,15 @@ use crate::snapshot::Kind;
 pub struct Report {
     /// One for each group, in the order of the configuration.
     pub groups: Vec<GroupReport>,
-    /// Enlargements for waiting pods, in the order in which they were decided, each with every option.
+    /// Enlargements for waiting pods and then for placeholders, in the order in which they were decided, each with every option.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scale_ups: Vec<ScaleUp>,
     /// The pods that wait for a node, where groups with the strategy `pending` could be judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
+    /// The spare room that is kept, where any is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack: Option<Slack>,
     /// What was not done, the cluster first, then by group, node and pod.
     pub refusals: Vec<Refusal>,
     /// What the numbers rest on that may not hold: mixed sizes, pods without requests and the like.
@@ -67,12 +70,15 @@ pub struct EqualPods {
     pub count: u32,
 }
 
-/// One enlargement for waiting pods: the best of some options.
+/// One enlargement for waiting pods, or for placeholders: the best of some options.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScaleUp {
     /// The pods that find a place by it.
     pub pods: Vec<EqualPods>,
+    /// The placeholders that do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placeholders: Vec<EqualPlaceholders>,
     /// The new nodes of each group that gets some.
     pub nodes: Vec<(Arc<str>, u32)>,
     /// Every option with its scores and, where prices count, every term of the price; the best first.
@@ -83,6 +89,11 @@ impl ScaleUp {
     /// How many pods find a place by it.
     pub fn pod_count(&self) -> u64 {
         self.pods.iter().map(|pods| u64::from(pods.count)).sum()
+    }
+
+    /// How many placeholders find a place by it.
+    pub fn placeholder_count(&self) -> u64 {
+        self.placeholders.iter().map(|equal| u64::from(equal.count)).sum()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Resource;
+use crate::keys::SPARE_COPIES;
 use crate::quantity::Ratio;
 
 /// Something that weakens a decision without stopping it.
@@ -47,6 +48,25 @@ pub enum Warning {
         /// The threshold that would leave enough.
         enough: Ratio,
     },
+    /// The value of the annotation that asks for spare copies is neither a number nor a percentage.
+    SpareCopiesUnreadable {
+        /// The workload or pod (`namespace/Kind/name`).
+        of: Box<str>,
+        /// The value.
+        value: Box<str>,
+    },
+    /// The group keeps spare room, and its nodes are told apart by their capacity alone, so that no pod can ask for them.
+    SpareWithoutLabel {
+        /// The group.
+        group: Arc<str>,
+    },
+    /// A capacity buffer keeps no room.
+    BufferKeepsNothing {
+        /// `namespace/name`
+        buffer: Box<str>,
+        /// Why.
+        problem: BufferProblem,
+    },
     /// Pods run on the group's nodes that do not count as its demand.
     ForeignPods {
         /// The group.
@@ -54,6 +74,31 @@ pub enum Warning {
         /// At least so many.
         pods: u64,
     },
+}
+
+/// What is wrong with a capacity buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum BufferProblem {
+    /// It must name a pod template or something scalable, and not both.
+    NotOneReference,
+    /// What it names is not known.
+    NotFound {
+        /// `Kind/name`
+        reference: Box<str>,
+    },
+    /// Neither a number, nor a percentage of something scalable, nor limits say how many pods it stands for.
+    NoCount,
+}
+
+impl fmt::Display for BufferProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BufferProblem::NotOneReference => f.write_str("set one of podTemplateRef and scalableRef"),
+            BufferProblem::NotFound { reference } => write!(f, "{reference} is not known"),
+            BufferProblem::NoCount => f.write_str("set replicas, limits, or percentage with scalableRef"),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -72,6 +117,17 @@ impl fmt::Display for Warning {
                 "group {group}: DaemonSets request {percent}% of the {resource} of {node}, the threshold leaves {left}%; \
                  scaleUpAbove {enough} would leave enough, or set daemonSets: subtract"
             ),
+            Warning::SpareCopiesUnreadable { of, value } => write!(
+                f,
+                "{of}: annotation {SPARE_COPIES} is {value:?} and keeps no room; write a number or a percentage"
+            ),
+            Warning::SpareWithoutLabel { group } => write!(
+                f,
+                "group {group}: keeps no spare room, since no label tells its nodes apart; select them by a label"
+            ),
+            Warning::BufferKeepsNothing { buffer, problem } => {
+                write!(f, "capacity buffer {buffer} keeps no room: {problem}")
+            }
             Warning::ForeignPods { group, pods } => write!(
                 f,
                 "group {group}: at least {pods} pods run on its nodes without asking for it; they keep their node and \

@@ -66,6 +66,11 @@ impl Resources {
         self.combine(other, std::cmp::Ord::max)
     }
 
+    /// The smaller of the two for each resource.
+    pub fn min_each(&self, other: &Resources) -> Resources {
+        self.combine(other, std::cmp::Ord::min)
+    }
+
     /// `self` - `other` for each resource, never below zero.
     pub fn saturating_sub(&self, other: &Resources) -> Resources {
         self.combine(other, |a, b| a.saturating_sub(b).max(0))

@@ -39,20 +39,19 @@ use crate::memory::{GroupMemory, Lock, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
 use crate::policy::Removal;
 use crate::round::Round;
-use crate::scheduling::{Mark, Placement};
+use crate::strategy::pending::Placed;
 use choice::{Chooser, enough};
 use draining::Step;
 use look::{Candidate, idle_since};
 use simulation::{Homeless, Refused, Simulation};
 
-/// Decides which nodes go, once everything else is decided: `placement` is the cluster with the pods that wait in their
-/// places, which were put there after `waiting`. The answer is what to remember.
+/// Decides which nodes go, once everything else is decided and every pod that waits, and every placeholder, has its place.
+/// The answer is what to remember.
 pub(crate) fn pass(
     round: &mut Round<'_>,
     mut look: Look<'_>,
     membership: &Membership<'_>,
-    placement: Placement,
-    waiting: Mark,
+    placed: &mut Placed,
     memories: &mut [GroupMemory],
 ) -> Watch {
     let policy = look.judge.policy;
@@ -77,7 +76,7 @@ pub(crate) fn pass(
         }
     }
     let mut run = Run {
-        simulation: Simulation::new(round.snapshot, placement, waiting),
+        simulation: Simulation::new(round.snapshot, placed),
         chooser: Chooser::new(round, policy, &look.groups, memories),
         idle: BTreeMap::new(),
     };
@@ -270,10 +269,13 @@ fn note_growth(round: &Round<'_>, look: &Look<'_>, memories: &mut [GroupMemory])
 fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
     match refused {
         Refused::Kept(kept) => kept,
-        Refused::Homeless(Homeless { class, namespace, count, misfit }) => {
+        Refused::Homeless(Homeless { placeholder: Some(of), count, misfit, .. }) => {
+            Kept::HoldsSlack { of, count, misfit }
+        }
+        Refused::Homeless(Homeless { class, namespace, count, misfit, .. }) => {
             let names = view.pods_unsorted().filter(|pod| pod.class == class).map(|pod| pod.name);
             let pod = format!("{namespace}/{}", names.min().unwrap_or_default());
-            Kept::NoPlace { pod, count, misfit: Box::new(misfit) }
+            Kept::NoPlace { pod, count, misfit }
         }
     }
 }

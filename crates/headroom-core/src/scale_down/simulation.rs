@@ -10,14 +10,16 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::load::Load;
-use crate::plan::Kept;
+use crate::plan::{Kept, Placeholder};
 use crate::scheduling::{Mark, Misfit, NodeId, Placement, Supply};
 use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
+use crate::strategy::pending::{Placed, Placeholders};
 
 /// The cluster while nodes are tried.
 pub(super) struct Simulation<'a> {
     snapshot: &'a Snapshot,
-    placement: Placement,
+    placement: &'a mut Placement,
+    placeholders: &'a Placeholders,
     /// Pods that wait and are expected on each node.
     awaited: BTreeMap<NodeId, u32>,
     /// Pods of nodes that go that are expected on each node.
@@ -29,9 +31,11 @@ pub(super) struct Simulation<'a> {
 /// Pods that find no place.
 pub(super) struct Homeless {
     pub(super) class: ClassId,
+    /// What they stand for when they are placeholders.
+    pub(super) placeholder: Option<Placeholder>,
     pub(super) namespace: Arc<str>,
     pub(super) count: u32,
-    pub(super) misfit: Misfit,
+    pub(super) misfit: Box<Misfit>,
 }
 
 /// Why a node cannot be emptied.
@@ -41,17 +45,17 @@ pub(super) enum Refused {
 }
 
 impl<'a> Simulation<'a> {
-    /// `waiting` is a point before the pods that wait were placed.
-    pub(super) fn new(snapshot: &'a Snapshot, mut placement: Placement, waiting: Mark) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, placed: &'a mut Placed) -> Self {
+        let Placed { placement, start, placeholders, .. } = placed;
         let mut awaited: BTreeMap<NodeId, u32> = BTreeMap::new();
-        for (node, _, count) in placement.placed_since(waiting) {
+        for (node, _, count) in pods_since(placement, *start) {
             *awaited.entry(node).or_default() += count;
         }
         for (_, name) in snapshot.nominated() {
             placement.node(name).into_iter().for_each(|node| *awaited.entry(node).or_default() += 1);
         }
         placement.only_nodes();
-        Simulation { snapshot, placement, awaited, taken: BTreeMap::new(), full: FxHashMap::default() }
+        Simulation { snapshot, placement, placeholders, awaited, taken: BTreeMap::new(), full: FxHashMap::default() }
     }
 
     /// Lets no pod come to a node.
@@ -74,11 +78,11 @@ impl<'a> Simulation<'a> {
                 return Err((at, refused));
             }
         }
-        for (node, _, count) in self.placement.placed_since(start) {
+        for (node, _, count) in pods_since(self.placement, start) {
             *self.taken.entry(node).or_default() += count;
         }
         // Where rules bind a class, pods that left may have made room for it.
-        let placement = &self.placement;
+        let placement = &*self.placement;
         self.full.retain(|class, _| !placement.is_bound(*class));
         Ok(())
     }
@@ -91,7 +95,8 @@ impl<'a> Simulation<'a> {
         if let Some(pods) = self.taken.get(&node) {
             return Err(Refused::Kept(Kept::TakesPods { pods: *pods }));
         }
-        for (class, count) in &load.moves {
+        let placeholders: Vec<(ClassId, u32)> = self.placement.extra_on(node).collect();
+        for (class, count) in load.moves.iter().chain(&placeholders) {
             if let Some(kind) = self.placement.unknown(*class) {
                 return Err(Refused::Kept(Kept::NotKnown { kind, coverage: self.coverage(kind) }));
             }
@@ -99,7 +104,7 @@ impl<'a> Simulation<'a> {
                 return Err(self.homeless(*class, *count, misfit.clone()));
             }
         }
-        for (class, count) in &load.moves {
+        for (class, count) in load.moves.iter().chain(&placeholders) {
             self.placement.take_off(*class, node, *count);
         }
         let mut pods: Vec<(ClassId, u32)> = load.moves.iter().chain(&load.returns).copied().collect();
@@ -110,6 +115,8 @@ impl<'a> Simulation<'a> {
         pods.sort_by(|(a, _), (b, _)| {
             size(*b).cmp(&size(*a)).then_with(|| self.placement.rank(*a).cmp(&self.placement.rank(*b)))
         });
+        // Placeholders are moved, and not evicted: they come last.
+        pods.extend(placeholders);
         let filled = self.placement.fill(&pods, &mut Supply::none());
         match filled.unplaced.into_iter().next() {
             None => Ok(()),
@@ -119,7 +126,8 @@ impl<'a> Simulation<'a> {
 
     fn homeless(&self, class: ClassId, count: u32, misfit: Misfit) -> Refused {
         let namespace = Arc::clone(&self.placement.spec(class).namespace);
-        Refused::Homeless(Homeless { class, namespace, count, misfit })
+        let placeholder = self.placeholders.of(class).cloned();
+        Refused::Homeless(Homeless { class, placeholder, namespace, count, misfit: Box::new(misfit) })
     }
 
     /// A class of which nothing fits anywhere, the node that was tried included, need not be tried again.
@@ -135,4 +143,9 @@ impl<'a> Simulation<'a> {
     fn coverage(&self, kind: Kind) -> Coverage {
         self.snapshot.coverage(kind)
     }
+}
+
+/// Real pods that were put on nodes since the mark was made: nobody waits for a placeholder.
+fn pods_since(placement: &Placement, mark: Mark) -> impl Iterator<Item = (NodeId, ClassId, u32)> {
+    placement.placed_since(mark).into_iter().filter(|(_, class, _)| !placement.is_extra(*class))
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttachLimits, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Node, Place, Pod, PodEntry,
-    PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume,
+    AttachLimits, CapacityBuffer, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Node, Place,
+    Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume, Workload,
 };
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
@@ -84,6 +84,24 @@ pub enum Change {
         /// Its name.
         name: Box<str>,
     },
+    /// Something that makes pods appeared or changed.
+    Workload(Box<Workload>),
+    /// Something that makes pods is gone.
+    WorkloadGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// `Kind/name`.
+        reference: Box<str>,
+    },
+    /// A capacity buffer appeared or changed.
+    CapacityBuffer(Box<CapacityBuffer>),
+    /// A capacity buffer is gone.
+    CapacityBufferGone {
+        /// Its namespace.
+        namespace: Arc<str>,
+        /// Its name.
+        name: Box<str>,
+    },
     /// How much of a kind is known.
     Coverage(Kind, Coverage),
 }
@@ -152,6 +170,18 @@ impl Builder {
                 drop(self.snapshot.daemon_sets.insert((Arc::clone(&spec.namespace), name), spec));
             }
             Change::DaemonSetGone { namespace, name } => drop(self.snapshot.daemon_sets.remove(&(namespace, name))),
+            Change::Workload(workload) => {
+                let of_namespace = self.snapshot.workloads.entry(Arc::clone(&workload.spec.namespace)).or_default();
+                of_namespace.insert(workload.reference().into(), *workload);
+            }
+            Change::WorkloadGone { namespace, reference } => {
+                forget(&mut self.snapshot.workloads, &namespace, &reference);
+            }
+            Change::CapacityBuffer(buffer) => {
+                let of_namespace = self.snapshot.buffers.entry(Arc::clone(&buffer.namespace)).or_default();
+                of_namespace.insert(buffer.name.clone(), *buffer);
+            }
+            Change::CapacityBufferGone { namespace, name } => forget(&mut self.snapshot.buffers, &namespace, &name),
             Change::Coverage(kind, coverage) => drop(self.snapshot.coverage.insert(kind, coverage)),
         }
     }

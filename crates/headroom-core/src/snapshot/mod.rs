@@ -10,6 +10,7 @@ mod labels;
 mod object;
 mod rules;
 mod storage;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use object::{
 };
 pub use rules::{HostPort, LabelSelector, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
+pub use workload::{BufferLimits, CapacityBuffer, Workload};
 
 use crate::quantity::Totals;
 
@@ -60,6 +62,10 @@ pub struct Snapshot {
     claims: BTreeMap<Arc<str>, BTreeMap<Box<str>, Claim>>,
     storage_classes: BTreeMap<Arc<str>, StorageClass>,
     attach_limits: BTreeMap<Arc<str>, AttachLimits>,
+    /// By namespace and `Kind/name`.
+    workloads: BTreeMap<Arc<str>, BTreeMap<Box<str>, Workload>>,
+    /// By namespace and name.
+    buffers: BTreeMap<Arc<str>, BTreeMap<Box<str>, CapacityBuffer>>,
 }
 
 /// Devices of a node by their numbers.
@@ -365,6 +371,21 @@ impl Snapshot {
     /// What the pods of each DaemonSet are like, by namespace and name.
     pub fn daemon_sets(&self) -> impl Iterator<Item = &SharedSpec> {
         self.daemon_sets.values()
+    }
+
+    /// The workloads by namespace, kind and name.
+    pub fn workloads(&self) -> impl Iterator<Item = &Workload> {
+        self.workloads.values().flat_map(BTreeMap::values)
+    }
+
+    /// The workload in `namespace` with this reference (`Kind/name`).
+    pub fn workload(&self, namespace: &str, reference: &str) -> Option<&Workload> {
+        self.workloads.get(namespace)?.get(reference)
+    }
+
+    /// The capacity buffers by namespace and name.
+    pub fn capacity_buffers(&self) -> impl Iterator<Item = &CapacityBuffer> {
+        self.buffers.values().flat_map(BTreeMap::values)
     }
 
     /// How much is known of a kind. A new snapshot has complete nodes and pods and nothing else.

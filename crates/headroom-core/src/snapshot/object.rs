@@ -279,6 +279,9 @@ pub struct PodSpec {
     /// memory, unless the annotation `cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes` names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_storage: Option<Box<str>>,
+    /// The annotation [`SPARE_COPIES`](crate::keys::SPARE_COPIES).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_copies: Option<Box<str>>,
 }
 
 /// A [`PodSpec`] that equal pods can share, with its hash worked out once.

@@ -69,7 +69,7 @@ impl Diary {
             }
         }
         for warning in &round.plan.report.warnings {
-            if is_news(Said::Warned(Arc::clone(group_of(warning)), discriminant(warning))) {
+            if is_news(Said::Warned(about(warning).into(), discriminant(warning))) {
                 line(format_args!("warning: {warning}"));
             }
         }
@@ -95,12 +95,15 @@ fn would_do(planned: &Planned) -> Said {
     Said::WouldDo(Arc::clone(&planned.group), node, discriminant(&planned.action))
 }
 
-fn group_of(warning: &Warning) -> &Arc<str> {
+/// The name of what it is about.
+fn about(warning: &Warning) -> &str {
     match warning {
         Warning::MixedSizes { group, .. }
         | Warning::WithoutRequests { group, .. }
         | Warning::LargeDaemonSets { group, .. }
-        | Warning::ForeignPods { group, .. } => group,
+        | Warning::ForeignPods { group, .. }
+        | Warning::SpareWithoutLabel { group } => group,
+        Warning::SpareCopiesUnreadable { of: name, .. } | Warning::BufferKeepsNothing { buffer: name, .. } => name,
     }
 }
 

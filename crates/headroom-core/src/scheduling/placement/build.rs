@@ -77,6 +77,7 @@ impl Placement {
         let Read { mut classes, statics, columns, labels, mut extra } =
             read(snapshot, setup.extra.iter().chain(daemon_sets));
         let daemon_sets = extra.split_off(setup.extra.len().min(extra.len()));
+        extra.iter().for_each(|class| classes.at_mut(*class).extra = true);
         let shapes = Shapes::new(labels, columns.count());
         let book = rules::write(snapshot, &mut classes, &statics, &shapes);
         let mut placement = Placement {

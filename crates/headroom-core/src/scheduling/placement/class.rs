@@ -19,6 +19,8 @@ pub(in crate::scheduling) struct Class {
     pub(in crate::scheduling) need: Row,
     /// Its place in the order of contents.
     pub(super) rank: u32,
+    /// Its pods are not in the snapshot, so that only the nodes know where they are.
+    pub(super) extra: bool,
     /// Its static side.
     pub(in crate::scheduling) statics: u32,
     /// What binds it to the pods around it; None for most.

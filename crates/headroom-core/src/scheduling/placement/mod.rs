@@ -8,6 +8,7 @@ mod build;
 mod class;
 mod counter;
 mod explain;
+mod extra;
 mod fill;
 mod journal;
 mod leave;

@@ -50,7 +50,7 @@ pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a S
     for (rank, (id, spec)) in (0..).zip(&specs) {
         let statics = *index.entry(StaticKey::of(spec)).or_insert_with(|| read.statics.push(statics(snapshot, spec)));
         let need = read.columns.row(&spec.requests).collect();
-        *read.classes.at_mut(*id) = Class { spec: (*spec).clone(), need, rank, statics, rules: None };
+        *read.classes.at_mut(*id) = Class { spec: (*spec).clone(), need, rank, extra: false, statics, rules: None };
     }
     let specs = specs.iter().map(|(_, spec)| &***spec);
     let asked = specs.flat_map(labels).chain(read.statics.iter().flat_map(|statics| statics.volumes.keys()));

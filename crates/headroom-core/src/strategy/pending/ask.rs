@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::open::Open;
-use super::place::{Placed, cut_rooms, placement};
+use super::place::{Placed, cut_rooms};
 use super::{Aside, Outcome, TemplateSource};
 use crate::limits::Bound;
 use crate::policy::Policy;
@@ -91,11 +91,9 @@ impl<'a> Inquiry<'a> {
     pub(crate) fn new(round: &Round<'a>, mut outcome: Outcome<'a>) -> Self {
         let placed = outcome.placed.take().unwrap_or_else(|| {
             cut_rooms(&mut outcome.open, round, &outcome.present);
-            let placement = placement(round, &outcome.open);
-            let mark = placement.mark();
-            Placed { placement, start: mark, bought: mark }
+            Placed::nothing(round, &outcome.open)
         });
-        let Placed { placement: after, start, bought } = placed;
+        let Placed { placement: after, start, bought, .. } = placed;
         let mut before = after.clone();
         before.rollback(bought);
         Inquiry { snapshot: round.snapshot, policy: round.policy, outcome, after, before, start }

@@ -8,6 +8,7 @@ mod minimum;
 mod open;
 mod options;
 mod place;
+mod placeholders;
 mod template;
 mod waiting;
 mod write_off;
@@ -22,12 +23,16 @@ use crate::memory::{GroupMemory, Request};
 use crate::plan::{Action, GroupReport, Reason, ScaleUp, Subject, Waiting, Why};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
-use crate::scheduling::{Mark, Placement};
+use crate::slack::{self, GroupGround, Wanted};
 use crate::snapshot::{Coverage, Kind, NodeView};
 use daemon_sets::DaemonSets;
 use open::{Open, look};
-use place::{Placed, place, placement, present};
+use place::{place, present};
 use waiting::Counted;
+
+pub(crate) use place::Placed;
+pub(crate) use placeholders::Placeholders;
+pub(crate) use template::stays_on_nodes;
 
 pub use ask::{Fate, Fit, GroupAnswer, Inquiry, PodAnswer};
 pub use template::TemplateSource;
@@ -43,16 +48,9 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The cluster with the waiting pods in their places, and a point before they were put there.
-    pub(crate) fn into_placement(self, round: &Round<'_>) -> (Placement, Mark) {
-        match self.placed {
-            Some(Placed { placement, start, .. }) => (placement, start),
-            None => {
-                let placement = placement(round, &self.open);
-                let start = placement.mark();
-                (placement, start)
-            }
-        }
+    /// The cluster with the waiting pods and the placeholders in their places.
+    pub(crate) fn into_placed(self, round: &Round<'_>) -> Placed {
+        self.placed.unwrap_or_else(|| Placed::nothing(round, &self.open))
     }
 }
 
@@ -102,7 +100,9 @@ pub(crate) fn pass<'a>(
     let counted = Counted::new(policy, membership, reports);
     let mut sums = Waiting::default();
     let waiting = if pods_known { waiting::waiting(round.snapshot, policy, &counted, &mut sums) } else { Vec::new() };
-    let placed = (!waiting.is_empty()).then(|| place(round, &mut open, &waiting, &mut sums, &mut present));
+    let slack = if pods_known { slack(round, &open, membership) } else { Vec::new() };
+    let any = !waiting.is_empty() || !slack.is_empty();
+    let placed = any.then(|| place(round, &mut open, &waiting, slack, &mut sums, &mut present));
     round.report.waiting = pods_known.then_some(sums);
     act(round, &open);
     for open in &open {
@@ -121,6 +121,21 @@ pub(crate) fn pass<'a>(
         }
     }
     pods_known.then_some(Outcome { open, counted, present, placed })
+}
+
+/// The placeholders that are wanted.
+fn slack(round: &mut Round<'_>, open: &[Open<'_>], membership: &Membership<'_>) -> Vec<Wanted> {
+    let grounds: Vec<GroupGround<'_>> = open
+        .iter()
+        .map(|open| GroupGround {
+            group: open.group,
+            spare: &open.settings.spare,
+            template: &open.machine.template,
+            free: &open.free,
+            nodes: membership.nodes.get(open.at).map_or(&[][..], Vec::as_slice),
+        })
+        .collect();
+    slack::wanted(round, &grounds)
 }
 
 /// Machines that groups of other strategies wait for, or ask for in this round, count against the limits of the cluster too.
@@ -174,9 +189,17 @@ fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
             let (ours, theirs) = best.rank.decisive(&next.rank)?;
             Some(format!("{ours}, next best {} with {theirs}", next.rank.group))
         });
-        let pods = round.report.scale_ups.iter().filter(own).map(ScaleUp::pod_count).sum();
-        let first = scale_up.pods.first().map(|pods| pods.first.clone()).unwrap_or_default();
-        let reason = Reason::PodsWaiting { first, pods, decided };
+        let of_group = || round.report.scale_ups.iter().filter(own);
+        let reason = match (scale_up.pods.first(), scale_up.placeholders.first()) {
+            (None, Some(first)) => {
+                let placeholders = of_group().map(ScaleUp::placeholder_count).sum();
+                Reason::SlackShort { first: first.of.clone(), placeholders, decided }
+            }
+            (first, _) => {
+                let first = first.map(|pods| pods.first.clone()).unwrap_or_default();
+                Reason::PodsWaiting { first, pods: of_group().map(ScaleUp::pod_count).sum(), decided }
+            }
+        };
         round.act(open.group, Action::Resize { from: open.size, to: open.planned }, reason);
     }
 }

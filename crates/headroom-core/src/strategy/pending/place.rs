@@ -1,42 +1,64 @@
-//! Waiting pods find their places: on what is there, on what is on its way, and on what is bought for the rest.
+//! Waiting pods and placeholders find their places: on what is there, on what is on its way, and on what is bought for the
+//! rest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::open::{Candidates, Open};
-use super::options::choose;
+use super::options::{Choice, choose};
+use super::placeholders::Placeholders;
 use super::waiting::Names;
 use crate::estimator::Order;
 use crate::expander::Context;
 use crate::limits::Present;
-use crate::plan::{ScaleUp, Subject, Waiting, Why};
+use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
-use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scheduling::{Filled, Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
-/// The cluster with the waiting pods in their places.
-pub(super) struct Placed {
-    pub(super) placement: Placement,
+/// The cluster with the waiting pods and the placeholders in their places.
+pub(crate) struct Placed {
+    pub(crate) placement: Placement,
     /// Before any of them was placed.
-    pub(super) start: Mark,
+    pub(crate) start: Mark,
     /// Before anything was bought.
     pub(super) bought: Mark,
+    pub(crate) placeholders: Placeholders,
 }
 
-/// Places the waiting pods on what is there and on its way, and buys machines for the rest.
+impl Placed {
+    /// The same where there is nothing to place.
+    pub(super) fn nothing(round: &Round<'_>, open: &[Open<'_>]) -> Self {
+        let placement = placement(round, open, &[]);
+        let mark = placement.mark();
+        Placed { placement, start: mark, bought: mark, placeholders: Placeholders::default() }
+    }
+
+    /// Where placeholders are by now, for the next round.
+    pub(crate) fn places(&self) -> BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> {
+        self.placeholders.places(&self.placement)
+    }
+}
+
+/// Places the waiting pods on what is there and on its way, and buys machines for the rest; then the same for placeholders.
+/// Placeholders keep their places while pods find room beside them, and step aside for the pods that do not.
 pub(super) fn place(
     round: &mut Round<'_>,
     open: &mut [Open<'_>],
     waiting: &[ClassView<'_>],
+    slack: Vec<Wanted>,
     sums: &mut Waiting,
     present: &mut Present,
 ) -> Placed {
-    let policy = &round.policy.pending;
     let names = Names::new(waiting);
-    let mut placement = placement(round, open);
+    let specs: Vec<SharedSpec> = slack.iter().map(|wanted| wanted.spec.clone()).collect();
+    let mut placement = placement(round, open, &specs);
+    let mut placeholders = Placeholders::new(slack, &placement, round.memory);
     let start = placement.mark();
+    placeholders.keep(&mut placement);
     let unknown: BTreeSet<Kind> = waiting.iter().filter_map(|class| placement.unknown(class.id)).collect();
     sums.unknown = unknown.into_iter().collect();
     let mut pods: Vec<(ClassId, u32)> = waiting
@@ -47,19 +69,63 @@ pub(super) fn place(
     let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
     sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
     Order::Priority.sort(&placement, None, &mut pods);
-    let filled = placement.fill(&pods, &mut Supply::none());
+    let mut left = unplaced(&placement.fill(&pods, &mut Supply::none()));
+    let in_the_way = !left.is_empty() && !placeholders.is_empty();
+    if in_the_way {
+        placeholders.step_aside(&mut placement);
+        left = unplaced(&placement.fill(&left, &mut Supply::none()));
+    }
     let bought = placement.mark();
-    sums.on_upcoming = placement.on_upcoming(start).iter().map(|(_, count)| u64::from(*count)).sum();
-    sums.on_nodes = of(&filled.placed).saturating_sub(sums.on_upcoming);
-    let mut left: Vec<(ClassId, u32)> = filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+    let on_upcoming = placement.on_upcoming(start);
+    let on_upcoming = on_upcoming.iter().filter(|(class, _)| !placement.is_extra(*class));
+    sums.on_upcoming = on_upcoming.map(|(_, count)| u64::from(*count)).sum();
+    sums.on_nodes = of(&pods).saturating_sub(of(&left)).saturating_sub(sums.on_upcoming);
+    for choice in buy(round, open, &mut placement, &mut left, present) {
+        sums.on_new += choice.estimate.placed_count();
+        let pods = names.pods(&choice.estimate.placed);
+        round.report.scale_ups.push(scale_up(open, choice, pods, Vec::new()));
+    }
+    for (class, count) in left {
+        sums.refused += u64::from(count);
+        let subject = Subject::Pods { first: names.first(class), count };
+        refuse(round, &mut placement, open, subject, class);
+    }
+    if in_the_way {
+        placeholders.keep(&mut placement);
+    }
+    let mut left = unplaced(&placement.fill(&placeholders.without_place(), &mut Supply::none()));
+    for choice in buy(round, open, &mut placement, &mut left, present) {
+        let equal = placeholders.equal(&choice.estimate.placed);
+        round.report.scale_ups.push(scale_up(open, choice, Vec::new(), equal));
+    }
+    for (class, count) in left {
+        let Some(of) = placeholders.of(class).cloned() else { continue };
+        refuse(round, &mut placement, open, Subject::Placeholders { of, count }, class);
+    }
+    if let Some(slack) = &mut round.report.slack {
+        slack.placeholders = placeholders.report(&placement);
+    }
+    cut_rooms(open, round, present);
+    Placed { placement, start, bought, placeholders }
+}
+
+/// Buys machines for pods that fit nowhere, the best option first, until nothing more can be placed. What finds no place
+/// is left.
+fn buy(
+    round: &Round<'_>,
+    open: &mut [Open<'_>],
+    placement: &mut Placement,
+    left: &mut Vec<(ClassId, u32)>,
+    present: &mut Present,
+) -> Vec<Choice> {
+    let policy = &round.policy.pending;
     let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
     let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
+    let mut choices = Vec::new();
     while !left.is_empty() {
         cut_rooms(open, round, present);
-        let Some(choice) = choose(&mut placement, &Candidates(open, &policy.limits, present), &left, policy, &context)
-        else {
-            break;
-        };
+        let candidates = Candidates(open, &policy.limits, present);
+        let Some(choice) = choose(placement, &candidates, left, policy, &context) else { break };
         let mut bought = 0;
         for (at, count) in &choice.nodes {
             let Some(open) = open.get_mut(*at) else { continue };
@@ -69,26 +135,25 @@ pub(super) fn place(
         if bought == 0 {
             break;
         }
-        sums.on_new += choice.estimate.placed_count();
-        let groups =
-            choice.nodes.iter().filter_map(|(at, count)| Some((Arc::clone(&open.get(*at)?.group.name), *count)));
-        round.report.scale_ups.push(ScaleUp {
-            pods: names.pods(&choice.estimate.placed),
-            nodes: groups.collect(),
-            options: choice.ranking,
-        });
-        left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+        *left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+        choices.push(choice);
     }
     cut_rooms(open, round, present);
-    for (class, count) in left {
-        sums.refused += u64::from(count);
-        refuse(round, &mut placement, open, names.first(class), class, count);
-    }
-    Placed { placement, start, bought }
+    choices
+}
+
+fn scale_up(open: &[Open<'_>], choice: Choice, pods: Vec<EqualPods>, placeholders: Vec<EqualPlaceholders>) -> ScaleUp {
+    let named = |(at, count): &(usize, u32)| Some((Arc::clone(&open.get(*at)?.group.name), *count));
+    let nodes = choice.nodes.iter().filter_map(named).collect();
+    ScaleUp { pods, placeholders, nodes, options: choice.ranking }
+}
+
+fn unplaced(filled: &Filled) -> Vec<(ClassId, u32)> {
+    filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect()
 }
 
 /// The cluster as it is, with the machines that are on their way and those that minima ask for.
-pub(super) fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
+fn placement(round: &Round<'_>, open: &[Open<'_>], extra: &[SharedSpec]) -> Placement {
     let templates: Vec<NewNode<'_>> = open
         .iter()
         .map(|open| NewNode {
@@ -105,7 +170,6 @@ pub(super) fn placement(round: &Round<'_>, open: &[Open<'_>]) -> Placement {
         None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
-    let extra: &[SharedSpec] = &[];
     let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
     let mut placement = Placement::new(round.snapshot, &setup);
     // Kubernetes taints them too, but a moment later, and not in every test cluster.
@@ -146,21 +210,14 @@ pub(super) fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Pres
     }
 }
 
-fn refuse(
-    round: &mut Round<'_>,
-    placement: &mut Placement,
-    open: &[Open<'_>],
-    first: String,
-    class: ClassId,
-    count: u32,
-) {
+fn refuse(round: &mut Round<'_>, placement: &mut Placement, open: &[Open<'_>], subject: Subject, class: ClassId) {
     // The group that comes closest: one that would hold the pod if it could grow, or else the mildest misfit.
     let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
     for (at, candidate) in open.iter().enumerate() {
         match placement.fits_new(class, TemplateId(u32::try_from(at).unwrap_or(u32::MAX))) {
             Ok(()) if candidate.room == 0 => {
                 let (group, bound) = (Arc::clone(&candidate.group.name), candidate.bound.clone());
-                round.refuse(Subject::Pods { first, count }, Why::GroupCannotGrow { group, bound });
+                round.refuse(subject, Why::GroupCannotGrow { group, bound });
                 return;
             }
             Ok(()) => {}
@@ -178,7 +235,7 @@ fn refuse(
         }
         None => Why::NoGroupGrows,
     };
-    round.refuse(Subject::Pods { first, count }, why);
+    round.refuse(subject, why);
 }
 
 /// A number for the random expander that a replay arrives at again.

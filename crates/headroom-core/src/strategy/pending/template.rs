@@ -131,9 +131,14 @@ fn template_of(group: &Group, node: &Node) -> Template {
     }
 }
 
+/// Whether a taint says something about nodes of a kind: neither that this one is on its way out, nor what is wrong with it.
+pub(crate) fn stays_on_nodes(taint: &Taint) -> bool {
+    let key = &*taint.key;
+    !(OWN.contains(&key) || key == UNINITIALIZED || key.starts_with(PASSING))
+}
+
 /// Whether a taint is still on a node of the group once it is usable.
 fn stays(group: &Group, taint: &Taint) -> bool {
     let key = &*taint.key;
-    let own = OWN.contains(&key) || key == UNINITIALIZED || key.starts_with(PASSING);
-    !own && group.startup_taints.iter().all(|known| **known != *key)
+    stays_on_nodes(taint) && group.startup_taints.iter().all(|known| **known != *key)
 }

@@ -78,7 +78,7 @@ impl Growth {
             backoff: self.backoff,
             expendable_below: i32::try_from(self.expendable_below).unwrap_or(i32::MIN),
         };
-        Policy { dry_run, groups, pending, scale_down: None }
+        Policy { dry_run, groups, pending, ..Policy::default() }
     }
 }
 

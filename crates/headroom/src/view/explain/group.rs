@@ -67,11 +67,11 @@ fn held_back(round: &Round, group: &Group) -> Vec<String> {
         (Subject::Group(group), _) => group == name,
         (Subject::Node(node), _) => is_own(node),
         (
-            Subject::Pods { .. },
+            Subject::Pods { .. } | Subject::Placeholders { .. },
             Why::LargerThanNode { group, .. } | Why::GroupCannotGrow { group, .. } | Why::FitsNoGroup { group, .. },
         ) => group == name,
         (Subject::Pods { .. }, Why::SeveralGroups { groups }) => groups.contains(name),
-        (Subject::Pods { .. }, _) => false,
+        (Subject::Pods { .. } | Subject::Placeholders { .. }, _) => false,
     };
     round.plan.report.refusals.iter().filter(about_it).map(refusal).collect()
 }

@@ -23,7 +23,7 @@ pub(super) fn help(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>) ->
     let about = |subject: &Subject| match subject {
         Subject::Pods { first, .. } => is_like(round, first, pod),
         Subject::Group(name) => standing.counted_by.iter().any(|group| group.name == *name),
-        Subject::Cluster | Subject::Node(_) => false,
+        Subject::Cluster | Subject::Node(_) | Subject::Placeholders { .. } => false,
     };
     lines.extend(refusals_about(round, about).iter().filter_map(|refusal| refusal.why.hint()));
     lines

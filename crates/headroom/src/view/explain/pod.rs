@@ -131,6 +131,7 @@ fn this_round(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>, answer:
         Subject::Group(group) => names.contains(group),
         Subject::Node(node) => pod.node == Some(node),
         Subject::Pods { first, .. } => is_like(round, first, pod),
+        Subject::Placeholders { .. } => false,
     };
     lines.extend(shown(&refusals_about(round, about)));
     lines

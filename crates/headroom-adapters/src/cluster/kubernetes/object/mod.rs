@@ -81,6 +81,9 @@ pub struct Annotations<'a> {
     /// On a pod: names of volumes, with commas between them, whose contents may be lost.
     #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes")]
     pub safe_to_evict_local_volumes: Option<Text<'a>>,
+    /// On a pod or on what makes pods: for how many spare copies room is kept (`headroom_core::keys::SPARE_COPIES`).
+    #[serde(borrow, rename = "headroom.dev/spare-copies")]
+    pub spare_copies: Option<Text<'a>>,
     /// On a pod that goes with its node although no DaemonSet made it: `true`.
     #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/daemonset-pod")]
     pub daemon_set_pod: Option<Text<'a>>,

@@ -139,6 +139,7 @@ pub(super) fn spec(
         controller: controller(metadata),
         eviction: eviction(&metadata.annotations, warnings),
         local_storage: local_storage(object).map(Box::from),
+        spare_copies: metadata.annotations.spare_copies.as_ref().map(|value| Box::from(&**value)),
     })
 }
 

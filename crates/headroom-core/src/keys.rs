@@ -1,0 +1,8 @@
+//! Headroom's own annotations. They share one prefix.
+
+/// What every label, annotation and taint of Headroom's own begins with.
+pub const PREFIX: &str = "headroom.dev/";
+
+/// On a Pod, Deployment, ReplicaSet, StatefulSet or Job: how many spare copies of it room is kept for, as a number or a
+/// percentage of its replicas; empty is one. `0` leaves it out of the largest pods too.
+pub const SPARE_COPIES: &str = "headroom.dev/spare-copies";

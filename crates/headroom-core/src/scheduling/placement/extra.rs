@@ -1,0 +1,68 @@
+//! Pods that are not in the snapshot: the classes of [`Setup::extra`](super::Setup::extra).
+
+use std::collections::BTreeMap;
+
+use super::shape::Tier;
+use super::{NodeId, Placement};
+use crate::scheduling::resources::times;
+use crate::snapshot::ClassId;
+
+/// How many pods of a class are where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// On nodes that are there.
+    pub(crate) on_nodes: u32,
+    /// On machines that are on their way.
+    pub(crate) on_upcoming: u32,
+    /// On new machines.
+    pub(crate) on_new: u32,
+}
+
+impl Placement {
+    /// Whether the class is one of pods that are not in the snapshot.
+    pub(crate) fn is_extra(&self, class: ClassId) -> bool {
+        self.class(class).extra
+    }
+
+    /// The pods on a node that are not in the snapshot.
+    pub(crate) fn extra_on(&self, node: NodeId) -> impl Iterator<Item = (ClassId, u32)> {
+        let pods = self.nodes.at(node.0).pods.iter().map(|(class, count)| (ClassId(*class), *count));
+        pods.filter(|(class, _)| self.is_extra(*class))
+    }
+
+    /// The nodes with a name and the pods on them that are not in the snapshot.
+    pub(crate) fn extra_places(&self) -> impl Iterator<Item = (NodeId, ClassId, u32)> {
+        let named = self.nodes().filter(|(_, node)| node.is_named()).map(|(id, _)| NodeId(id));
+        named.flat_map(|node| self.extra_on(node).map(move |(class, count)| (node, class, count)))
+    }
+
+    /// How many pods of each class that is not in the snapshot are where.
+    pub(crate) fn extra_counts(&self) -> BTreeMap<ClassId, Counts> {
+        let mut all: BTreeMap<ClassId, Counts> = BTreeMap::new();
+        for (id, node) in self.nodes() {
+            for (class, each) in self.extra_on(NodeId(id)) {
+                let counts = all.entry(class).or_default();
+                let sum = match self.shapes.at(node.shape).tier {
+                    Tier::Present | Tier::Idle => &mut counts.on_nodes,
+                    Tier::Upcoming => &mut counts.on_upcoming,
+                    Tier::New => &mut counts.on_new,
+                };
+                *sum = sum.saturating_add(each.saturating_mul(node.copies));
+            }
+        }
+        all
+    }
+
+    /// Puts up to `wanted` pods of a class on a node, as many as it has room for; the answer is how many.
+    pub(crate) fn pour_on(&mut self, class: ClassId, node: NodeId, wanted: u32) -> u32 {
+        let mut placed = 0;
+        while placed < wanted && self.fits(class, node).is_ok() {
+            let bound = self.is_bound(class);
+            let room = if bound { 1 } else { times(&self.nodes.at(node.0).free, &self.class(class).need) };
+            let each = room.clamp(1, wanted - placed);
+            self.put(class.0, node.0, i64::from(each));
+            placed += each;
+        }
+        placed
+    }
+}
