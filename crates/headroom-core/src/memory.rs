@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::backoff::Backoffs;
+use crate::plan::Placeholder;
 use crate::quantity::Resources;
 use crate::snapshot::Template;
 
@@ -203,6 +204,12 @@ impl Memory {
     /// What is remembered of `group`.
     pub fn group(&self, group: &str) -> GroupMemory {
         self.groups.get(group).cloned().unwrap_or_default()
+    }
+
+    /// The nodes that hold placeholders of this kind, and how many each does.
+    pub fn places_of(&self, of: &Placeholder) -> impl Iterator<Item = (&str, u32)> {
+        let places = self.placeholders.get(&*of.to_string()).into_iter().flatten();
+        places.map(|(node, count)| (&**node, *count))
     }
 
     /// Whether at least `span` has passed since `event`, or since this memory began when the event is not known.

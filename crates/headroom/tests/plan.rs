@@ -41,6 +41,8 @@ fn the_output_is_documented() {
         ("plan/kept.rs", "Unmovable"),
         ("plan/kept.rs", "Event"),
         ("plan/warning.rs", "Warning"),
+        ("plan/warning.rs", "BufferProblem"),
+        ("plan/slack.rs", "Placeholder"),
         ("limits.rs", "Bound"),
         ("scheduling/misfit.rs", "Misfit"),
     ];

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use headroom_core::expander::price::Terms;
 use headroom_core::expander::{Ranked, Score};
-use headroom_core::plan::{Action, EqualPods, GroupReport, Reason, ScaleUp, Subject, Waiting, Warning, Why};
+use headroom_core::memory::Memory;
+use headroom_core::plan::{
+    Action, EqualPlaceholders, EqualPods, GroupReport, Placeholders, Reason, ScaleUp, Slack, SlackRate, Subject,
+    Waiting, Warning, Why,
+};
 use headroom_core::snapshot::{Coverage, Kind};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -28,6 +32,8 @@ pub struct Output<'r> {
     groups: &'r [GroupReport],
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<&'r Waiting>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slack: Option<SlackOut<'r>>,
     scale_ups: Vec<ScaleUpOut<'r>>,
     actions: Vec<ActionOut<'r>>,
     refusals: Vec<RefusalOut<'r>>,
@@ -57,8 +63,26 @@ struct ReadWarning<'r> {
 }
 
 #[derive(Debug, Serialize)]
+struct SlackOut<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<&'r SlackRate>,
+    placeholders: Vec<PlaceholdersOut<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaceholdersOut<'r> {
+    #[serde(flatten)]
+    placeholders: &'r Placeholders,
+    /// Nodes with a name, and how many of them are on each.
+    nodes: BTreeMap<&'r str, u32>,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
 struct ScaleUpOut<'r> {
     pods: &'r [EqualPods],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    placeholders: &'r [EqualPlaceholders],
     nodes: Vec<NewNodes<'r>>,
     options: Vec<OptionOut<'r>>,
 }
@@ -138,6 +162,7 @@ impl<'r> Output<'r> {
             assumed: assumed(round),
             groups: &plan.report.groups,
             waiting: plan.report.waiting.as_ref(),
+            slack: plan.report.slack.as_ref().map(|slack| SlackOut::of(slack, &round.memory)),
             scale_ups: plan.report.scale_ups.iter().map(ScaleUpOut::of).collect(),
             actions: actions.collect(),
             refusals: refusals.collect(),
@@ -147,10 +172,21 @@ impl<'r> Output<'r> {
     }
 }
 
+impl<'r> SlackOut<'r> {
+    fn of(slack: &'r Slack, memory: &'r Memory) -> Self {
+        let placeholders = slack.placeholders.iter().map(|placeholders| {
+            let nodes = memory.places_of(&placeholders.of);
+            PlaceholdersOut { placeholders, nodes: nodes.collect(), text: placeholders.to_string() }
+        });
+        SlackOut { rate: slack.rate.as_ref(), placeholders: placeholders.collect() }
+    }
+}
+
 impl<'r> ScaleUpOut<'r> {
     fn of(scale_up: &'r ScaleUp) -> Self {
         ScaleUpOut {
             pods: &scale_up.pods,
+            placeholders: &scale_up.placeholders,
             nodes: scale_up.nodes.iter().map(|(group, count)| NewNodes { group, count: *count }).collect(),
             options: scale_up.options.iter().map(OptionOut::of).collect(),
         }

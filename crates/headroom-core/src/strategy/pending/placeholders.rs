@@ -33,8 +33,8 @@ impl Placeholders {
     /// `wanted` are the extra pods of the placement, in its order.
     pub(super) fn new(wanted: Vec<Wanted>, placement: &Placement, memory: &Memory) -> Self {
         let lots = wanted.into_iter().enumerate().filter_map(|(at, wanted)| {
-            let remembered = memory.placeholders.get(&*wanted.of.to_string()).into_iter().flatten();
-            let before = remembered.filter_map(|(node, count)| Some((placement.node(node)?, *count))).collect();
+            let remembered = memory.places_of(&wanted.of);
+            let before = remembered.filter_map(|(node, count)| Some((placement.node(node)?, count))).collect();
             Some(Lot { class: placement.extra(at)?, wanted, before, kept: Vec::new() })
         });
         Placeholders { lots: lots.collect() }
