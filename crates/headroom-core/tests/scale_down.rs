@@ -130,7 +130,7 @@ fn each_kept_node_has_one_reason_with_numbers() {
               not: group web: has 12 nodes, at most 9 wanted; none is removed for that alone
               not: node asked: stays as annotated (scale-down-disabled)
               not: node bare: pod default/bare has no controller that would start it again
-              not: node booting: has not been usable yet, waited for until 2026-01-01T00:14:00Z
+              not: node booting: is starting, waited for until 2026-01-01T00:14:00Z
               not: node budget: pod default/budget may not be evicted by disruption budget p: 1 ready, 1 must be
               not: node busy: cpu 75% (3 of 4) is above 50%
               not: node custom: pod default/custom belongs to Rollout/c, no controller of Kubernetes
@@ -147,7 +147,7 @@ fn each_kept_node_has_one_reason_with_numbers() {
               not: group web: has 12 nodes, at most 9 wanted; none is removed for that alone
               not: node asked: stays as annotated (scale-down-disabled)
               not: node bare: pod default/bare has no controller that would start it again
-              not: node booting: has not been usable yet, waited for until 2026-01-01T00:14:00Z
+              not: node booting: is starting, waited for until 2026-01-01T00:14:00Z
               not: node budget: pod default/budget may not be evicted by disruption budget p: 1 ready, 1 must be
               not: node busy: cpu 75% (3 of 4) is above 50%
               not: node custom: pod default/custom belongs to Rollout/c, no controller of Kubernetes
@@ -275,7 +275,7 @@ fn evictions_wait_for_disruption_budgets_and_are_given_up_in_the_end() {
               not: node n2: cpu 75% (3 of 4) is above 50%
 
             web 2, wants +0, 1 in service, 1 tainted
-              not: node n1: on its way out with 1 pod, given up at 2026-01-01T00:03:10Z unless one more goes
+              not: node n1: on its way out with 1 pod, waits until disruption budget a lets default/a2 go; given up at 2026-01-01T00:03:10Z unless one goes
               not: node n2: cpu 75% (3 of 4) is above 50%
 
             web 2, wants +0, 1 in service, 1 tainted
@@ -349,7 +349,7 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
          look",
         expect![[r#"
             web 8, wants +0, 8 in service
-              not: cluster: 4 of 8 nodes are not ready at once: none is marked for that
+              not: cluster: 4 of 8 nodes are not ready at once, so that none is removed
               not: node n1: stays while its group may not shrink
               not: node n2: stays while its group may not shrink
               not: node n3: stays while its group may not shrink
@@ -358,6 +358,25 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
               not: node n6: stays while its group may not shrink
               not: node n7: stays while its group may not shrink
               not: node n8: stays while its group may not shrink
+        "#]],
+    );
+    // Nodes that start are no sign that something is wrong.
+    check(
+        "scaleDown
+         group web pending min=0 max=9 target=8
+         node n{1..4} in=web cpu=4 memory=8Gi age=5m notReady
+         node n{5..8} in=web cpu=4 memory=8Gi age=1h
+         look",
+        expect![[r#"
+            web 8, wants +0, 4 in service, 4 upcoming
+              web: taint n5 ToBeDeletedByClusterAutoscaler=1767225600:NoSchedule because not needed for 1h, 10m is enough: cpu 0% (0 of 4)
+              not: node n1: is starting, waited for until 2026-01-01T00:10:00Z
+              not: node n2: is starting, waited for until 2026-01-01T00:10:00Z
+              not: node n3: is starting, waited for until 2026-01-01T00:10:00Z
+              not: node n4: is starting, waited for until 2026-01-01T00:10:00Z
+              not: node n6: not needed; of the group 1 may be on their way out at once, and 1 are
+              not: node n7: not needed; of the group 1 may be on their way out at once, and 1 are
+              not: node n8: not needed; of the group 1 may be on their way out at once, and 1 are
         "#]],
     );
     check(
@@ -407,7 +426,7 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
               not: node n8: stays while its group may not shrink
 
             web 8, wants +0, 8 in service
-              not: node n1: pod default/p8 fits on no other node: the node is not ready, or on its way out
+              not: node n1: pod default/p8 fits on no other node: there is none that takes new pods
               not: node n2: not needed for 0s, goes at 2026-01-01T01:10:30Z
               not: node n3: not needed for 0s, goes at 2026-01-01T01:10:30Z
               not: node n4: not needed for 0s, goes at 2026-01-01T01:10:30Z

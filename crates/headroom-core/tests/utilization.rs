@@ -377,7 +377,7 @@ fn too_many_unready_nodes_mark_none() {
          look",
         expect![[r#"
             web 8, wants +0, 8 in service, cpu 0% (0 of 8), memory 0% (0 of 7.81Ki)
-              not: group web: 4 of 8 nodes are not ready at once: none is marked for that
+              not: group web: 4 of 8 nodes are not ready at once, so that none is removed
         "#]],
     );
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
 use headroom::config::{self, Cloud, Cluster};
-use headroom_core::policy::{Group, Policy, Selection};
+use headroom_core::policy::{Group, Policy, Selection, Strategy};
 use proptest::prelude::*;
 
 const EXAMPLE: &str = include_str!("../src/config/example.yaml");
@@ -127,6 +127,35 @@ balanceSimilar: true
 balanceIgnoreLabels: [example.com/rack]
 backoff: { initial: 1m, max: 8m, forgetAfter: 1h }
 expendablePodsBelowPriority: -100
+scaleDown:
+  enabled: true
+  utilizationThreshold: 62.5
+  gpuUtilizationThreshold: 30
+  unneededTime: 5m
+  unreadyTime: never
+  delayAfterAdd: 0s
+  delayAfterDelete: 1m
+  delayAfterFailure: 2m
+  ignoreDaemonSetsUtilization: true
+  ignoreMirrorPodsUtilization: true
+  budgets:
+    - nodes: 5
+    - { nodes: 12.5%, reasons: [empty, underutilized, unready] }
+    - { nodes: 0, schedule: 0 8 * * mon-fri, duration: 10h, timeZone: Europe/Zurich }
+  totalBudgets: [{ nodes: 8 }]
+  atLeast: { nodes: 3, cpu: 12, memory: 48Gi, extended: { example.com/gpu: 1 } }
+  skipNodesWithSystemPods: false
+  systemPodTimeout: 2h
+  skipNodesWithLocalStorage: false
+  skipNodesWithCustomControllerPods: false
+  maxPodEvictionTime: 3m
+  maxGracefulTermination: 20m
+  retryAfter: 6m
+  deleteDelayAfterTaint: 10s
+  softTaint: true
+  okTotalUnreadyCount: 5
+  maxTotalUnreadyPercentage: 33.3
+  suddenDropDelay: 1m
 groups:
   - name: spot
     select: { label: { pool: spot } }
@@ -140,6 +169,7 @@ groups:
         - { key: spot, value: yes, effect: NoExecute }
         - { key: reserved }
     strategy: { pending: { allOrNothing: true } }
+    scaleDown: { unneededTime: 3m, unreadyTime: 15m, budgets: [] }
   - name: on-demand
     select: { label: { pool: on-demand } }
     size: { min: 1, max: 8 }
@@ -183,6 +213,41 @@ fn every_pending_key_changes_the_policy() {
         "backoff: { max: 1h }",
         "backoff: { forgetAfter: 1s }",
         "expendablePodsBelowPriority: 0",
+        "scaleDown: { enabled: false }",
+        "scaleDown: { utilizationThreshold: 1 }",
+        "scaleDown: { gpuUtilizationThreshold: 1 }",
+        "scaleDown: { unneededTime: 1s }",
+        "scaleDown: { unreadyTime: 1s }",
+        "scaleDown: { unreadyTime: never }",
+        "scaleDown: { delayAfterAdd: 1s }",
+        "scaleDown: { delayAfterDelete: 1s }",
+        "scaleDown: { delayAfterFailure: 1s }",
+        "scaleDown: { ignoreDaemonSetsUtilization: true }",
+        "scaleDown: { ignoreMirrorPodsUtilization: true }",
+        "scaleDown: { budgets: [] }",
+        "scaleDown: { budgets: [{ nodes: 10 }] }",
+        "scaleDown: { budgets: [{ reasons: [empty] }] }",
+        "scaleDown: { budgets: [{ reasons: [unready] }] }",
+        "scaleDown: { budgets: [{ schedule: 0 1 * * *, duration: 1h }] }",
+        "scaleDown: { budgets: [{ schedule: 0 1 * * *, duration: 2h }] }",
+        "scaleDown: { budgets: [{ schedule: 0 1 * * *, duration: 2h, timeZone: Asia/Tokyo }] }",
+        "scaleDown: { totalBudgets: [{}] }",
+        "scaleDown: { atLeast: { nodes: 1 } }",
+        "scaleDown: { atLeast: { cpu: 1 } }",
+        "scaleDown: { atLeast: { memory: 1 } }",
+        "scaleDown: { atLeast: { extended: { a: 1 } } }",
+        "scaleDown: { skipNodesWithSystemPods: false }",
+        "scaleDown: { systemPodTimeout: 1s }",
+        "scaleDown: { skipNodesWithLocalStorage: false }",
+        "scaleDown: { skipNodesWithCustomControllerPods: false }",
+        "scaleDown: { maxPodEvictionTime: 1s }",
+        "scaleDown: { maxGracefulTermination: 1s }",
+        "scaleDown: { retryAfter: 1s }",
+        "scaleDown: { deleteDelayAfterTaint: 1s }",
+        "scaleDown: { softTaint: true }",
+        "scaleDown: { okTotalUnreadyCount: 1 }",
+        "scaleDown: { maxTotalUnreadyPercentage: 1 }",
+        "scaleDown: { suddenDropDelay: 1s }",
     ];
     let mut policies: Vec<Policy> = vec![config::parse("", group).unwrap().policy];
     for key in keys {
@@ -190,6 +255,27 @@ fn every_pending_key_changes_the_policy() {
         assert!(!policies.contains(&policy), "{key}");
         policies.push(policy);
     }
+}
+
+/// What a group says counts for it alone, key by key; the rest is as at the top of the file.
+#[test]
+fn groups_shrink_as_they_say_themselves() {
+    let text = "
+scaleDown: { unneededTime: 4m, delayAfterAdd: 1m }
+groups:
+  - { name: web, select: { label: { pool: web } }, strategy: { pending: {} }, scaleDown: { delayAfterAdd: 2m } }
+  - { name: batch, select: { label: { pool: batch } }, strategy: { pending: {} } }
+";
+    let policy = config::parse("", text).unwrap().policy;
+    let times = policy.groups.iter().map(|group| match &group.strategy {
+        Strategy::Pending(pending) => {
+            let down = &pending.scale_down;
+            format!("{} {:#} {:#} {:#}", group.name, down.unneeded_for, down.after_add, down.after_failure)
+        }
+        other => panic!("{other:?}"),
+    });
+    expect![[r#"web 4m 2m 3m, batch 4m 1m 3m"#]].assert_eq(&times.collect::<Vec<_>>().join(", "));
+    assert!(policy.scale_down.is_some(), "whoever grows shrinks too, unless the file says otherwise");
 }
 
 /// What Cluster Autoscaler's ConfigMap has under `priorities` can stay as it is.

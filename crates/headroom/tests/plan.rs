@@ -39,6 +39,7 @@ fn the_output_is_documented() {
         ("plan/refusal.rs", "Why"),
         ("plan/kept.rs", "Kept"),
         ("plan/kept.rs", "Unmovable"),
+        ("plan/kept.rs", "Waits"),
         ("plan/kept.rs", "Event"),
         ("plan/warning.rs", "Warning"),
         ("plan/warning.rs", "BufferProblem"),

@@ -106,7 +106,7 @@ impl Checker<'_> {
     /// Nodes of `pending` groups go only where that is wanted, and while most of the cluster works.
     fn shrinks(&self) -> Result<(), Invariant> {
         let policy = self.policy.scale_down.as_ref().ok_or(Invariant::ScaleDownOff)?;
-        many_unready(self.snapshot, policy).map_or(Ok(()), |why| Err(Invariant::Unready(why.to_string())))
+        many_unready(self.snapshot, policy, self.now).map_or(Ok(()), |why| Err(Invariant::Unready(why.to_string())))
     }
 
     fn judge_movable(&self, spec: &PodSpec) -> Result<(), Invariant> {

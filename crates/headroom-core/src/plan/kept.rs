@@ -143,11 +143,32 @@ pub enum Kept {
         pods: u32,
         /// When the drain is given up unless one more pod goes.
         until: Timestamp,
+        /// What it waits for.
+        waits: Box<Waits>,
     },
     /// It is on its way out and empty; what may have come meanwhile would be seen by then.
     Settling {
         /// When it goes.
         until: Timestamp,
+    },
+}
+
+/// What a drain waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Waits {
+    /// A pod may not be evicted yet.
+    Eviction {
+        /// The first such pod (`namespace/name`).
+        pod: String,
+        /// The disruption budget that does not allow it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        budget: Option<Box<str>>,
+    },
+    /// A pod that was evicted has not ended.
+    End {
+        /// The first such pod (`namespace/name`).
+        pod: String,
     },
 }
 
@@ -217,7 +238,10 @@ impl Kept {
     pub fn hint(&self) -> Option<String> {
         match self {
             Kept::Pod { because, .. } => because.hint().map(str::to_owned),
-            Kept::NotKnown { kind, .. } => Some(format!("add {}", kind.kubectl_name())),
+            Kept::NotKnown { kind, .. } => {
+                let kind = kind.kubectl_name();
+                Some(format!("add {kind}: kubectl get nodes,pods,{kind} -A -o json"))
+            }
             Kept::NoPlace { misfit, .. } | Kept::HoldsSlack { misfit, .. } => misfit.hint(),
             Kept::BrokenBudget { .. } => Some("mend schedule and timeZone of the budget".to_owned()),
             _ => None,
@@ -243,16 +267,22 @@ impl fmt::Display for Kept {
         match self {
             Kept::NotNow => f.write_str("stays while its group may not shrink"),
             Kept::Annotated { value } => write!(f, "stays as annotated ({value})"),
-            Kept::Starting { until } => write!(f, "has not been usable yet, waited for until {until}"),
+            Kept::Starting { until } => write!(f, "is starting, waited for until {until}"),
             Kept::Unready => f.write_str("is not ready, and such nodes stay"),
             Kept::NoCapacity => f.write_str("reports no cpu or no memory, so its share cannot be told"),
             Kept::Busy { usage, threshold } => write!(f, "{usage} is above {threshold}%"),
             Kept::GivenUp { until } => write!(f, "its drain was given up, not tried again before {until}"),
             Kept::Pod { pod, because } => write!(f, "pod {pod} {because}"),
             Kept::NotKnown { kind, .. } => write!(f, "not all {kind} are known, so its pods stay where they are"),
-            Kept::NoPlace { pod, count: 1, misfit } => write!(f, "pod {pod} fits on no other node: {misfit}"),
             Kept::NoPlace { pod, count, misfit } => {
-                write!(f, "pod {pod} and {} like it fit on no other node: {misfit}", count - 1)
+                match count {
+                    1 => write!(f, "pod {pod} fits on no other node: ")?,
+                    _ => write!(f, "pod {pod} and {} like it fit on no other node: ", count.saturating_sub(1))?,
+                }
+                match &**misfit {
+                    Misfit::Closed | Misfit::Unschedulable => f.write_str("there is none that takes new pods"),
+                    misfit => misfit.fmt(f),
+                }
             }
             Kept::HoldsSlack { of, count, misfit } => {
                 write!(f, "{} ({of}) fit on no other node: {misfit}", counted(*count, "placeholder"))
@@ -274,10 +304,22 @@ impl fmt::Display for Kept {
             Kept::NotWhole { ready, nodes } => {
                 write!(f, "the group goes as a whole, and {ready} of its {nodes} nodes could go")
             }
-            Kept::Draining { pods, until } => {
-                write!(f, "on its way out with {}, given up at {until} unless one more goes", counted(*pods, "pod"))
+            Kept::Draining { pods, until, waits } => {
+                write!(f, "on its way out with {}, {waits}; given up at {until} unless one goes", counted(*pods, "pod"))
             }
             Kept::Settling { until } => write!(f, "on its way out and empty, goes at {until}"),
+        }
+    }
+}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Waits::Eviction { pod, budget: Some(budget) } => {
+                write!(f, "waits until disruption budget {budget} lets {pod} go")
+            }
+            Waits::Eviction { pod, budget: None } => write!(f, "waits until {pod} may be evicted"),
+            Waits::End { pod } => write!(f, "waits for the end of {pod}"),
         }
     }
 }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use kept::{Event, Kept, Unmovable};
+pub use kept::{Event, Kept, Unmovable, Waits};
 pub use reason::{Reason, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
-pub use report::{Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
+pub use report::{BudgetUse, Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
 pub use slack::{EqualPlaceholders, Placeholder, Placeholders, Slack, SlackRate};
 pub use warning::{BufferProblem, Warning};
 

@@ -389,7 +389,7 @@ impl fmt::Display for Why {
                 write!(f, "{unhealthy} of the {tested} newest nodes are not ready, at most {max}% allowed")
             }
             Why::ManyUnready { unready, nodes } => {
-                write!(f, "{unready} of {nodes} nodes are not ready at once: none is marked for that")
+                write!(f, "{unready} of {nodes} nodes are not ready at once, so that none is removed")
             }
             Why::LargerThanNode { group, resource, needs, offers } => {
                 let (needs, offers) = (resource.amount(*needs), resource.amount(*offers));

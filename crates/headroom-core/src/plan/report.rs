@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{EqualPlaceholders, Refusal, Slack, Usage, Warning};
 use crate::expander::Ranked;
+use crate::policy::Removal;
 use crate::snapshot::Kind;
 
 /// What the round saw, wanted and refused.
@@ -23,6 +24,9 @@ pub struct Report {
     /// The spare room that is kept, where any is wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<Slack>,
+    /// Budgets for nodes on their way out that are in force, those of all groups together first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<BudgetUse>,
     /// What was not done, the cluster first, then by group, node and pod.
     pub refusals: Vec<Refusal>,
     /// What the numbers rest on that may not hold: mixed sizes, pods without requests and the like.
@@ -95,6 +99,22 @@ impl ScaleUp {
     pub fn placeholder_count(&self) -> u64 {
         self.placeholders.iter().map(|equal| u64::from(equal.count)).sum()
     }
+}
+
+/// How much of a budget for nodes on their way out is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetUse {
+    /// Whose budget it is; None: that of all groups together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<Arc<str>>,
+    /// So many nodes may be on their way out at once.
+    pub nodes: u32,
+    /// So many are, those that this plan marks included.
+    pub going: u32,
+    /// It counts nodes that go for one of these reasons; empty: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Removal>,
 }
 
 /// What a round found out about one group.

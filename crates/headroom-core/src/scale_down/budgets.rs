@@ -1,8 +1,10 @@
 //! How many nodes may be on their way out at once.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
-use crate::plan::Kept;
+use crate::plan::{BudgetUse, Kept};
 use crate::policy::{Budget, Removal, Share};
 use crate::wake::Wake;
 
@@ -86,6 +88,16 @@ impl<'a> Budgets<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl Budgets<'_> {
+    /// How much of each is used.
+    pub(super) fn uses(&self, group: Option<&Arc<str>>, going: &Going) -> impl Iterator<Item = BudgetUse> {
+        self.active.iter().filter_map(move |(budget, nodes)| {
+            let (nodes, reasons) = (*nodes.as_ref().ok()?, budget.reasons.clone());
+            Some(BudgetUse { group: group.cloned(), nodes, going: going.under(budget), reasons })
+        })
     }
 }
 

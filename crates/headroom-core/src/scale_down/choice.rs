@@ -9,7 +9,7 @@ use super::budgets::{Budgets, Going};
 use super::look::{Candidate, Shrinking};
 use crate::guard::Limits;
 use crate::memory::GroupMemory;
-use crate::plan::{Event, Kept, Resource};
+use crate::plan::{BudgetUse, Event, Kept, Resource};
 use crate::policy::{AtLeast, Removal, ScaleDownPolicy};
 use crate::quantity::Totals;
 use crate::round::Round;
@@ -121,6 +121,16 @@ impl<'a> Chooser<'a> {
         let min = state.min.ok_or(Kept::NotNow)?;
         let size = state.size.saturating_sub(state.going.all());
         if size < min.saturating_add(more) { Err(Kept::AtMin { size, min }) } else { Ok(()) }
+    }
+
+    /// How much of each budget is used.
+    pub(super) fn budget_uses(&self, groups: &[Shrinking<'_>]) -> Vec<BudgetUse> {
+        let (total, going) = &self.total;
+        let mut uses: Vec<BudgetUse> = total.uses(None, going).collect();
+        for (state, shrinking) in self.groups.iter().zip(groups) {
+            uses.extend(state.budgets.uses(Some(&shrinking.group.name), &state.going));
+        }
+        uses
     }
 
     /// Whether the cluster keeps what it keeps in any case.

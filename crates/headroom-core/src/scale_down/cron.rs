@@ -39,7 +39,11 @@ impl Window {
         if self.lasts <= SignedDuration::ZERO {
             return Some("it lasts no time".to_owned());
         }
-        self.at(Timestamp::UNIX_EPOCH).err()
+        match self.at(Timestamp::UNIX_EPOCH) {
+            Ok(Opening { open: false, changes: None }) => Some("it never comes".to_owned()),
+            Ok(_) => None,
+            Err(problem) => Some(problem),
+        }
     }
 }
 
@@ -79,7 +83,7 @@ impl Schedule {
         let named = NAMED.iter().find(|(name, _)| *name == text.trim()).map(|(_, fields)| *fields);
         let fields: Vec<&str> = named.unwrap_or(text).split_whitespace().collect();
         let [minutes, hours, days, months, weekdays] = *fields else {
-            return Err(format!("schedule {text:?} has {} fields, not 5", fields.len()));
+            return Err(format!("schedule {text:?} has not 5 fields but {}", fields.len()));
         };
         let mut weekdays = Field::parse(weekdays, 0, 7, &WEEKDAYS, 0)?;
         // 7 is Sunday too.
@@ -206,7 +210,7 @@ mod tests {
             ("30 2 * * *", 1, "Europe/Zurich", "2026-03-29T01:30:00Z", "open until 2026-03-29T02:30:00Z"),
             ("@weekly", 1, "", "2026-01-04T00:30:00Z", "open until 2026-01-04T01:00:00Z"),
             ("0 0 31 2 *", 1, "", "2026-01-04T00:30:00Z", "shut until never"),
-            ("0 0 * *", 1, "", "2026-01-04T00:30:00Z", "schedule \"0 0 * *\" has 4 fields, not 5"),
+            ("0 0 * *", 1, "", "2026-01-04T00:30:00Z", "schedule \"0 0 * *\" has not 5 fields but 4"),
             ("60 * * * *", 1, "", "2026-01-04T00:30:00Z", "\"60\" is no value from 0 to 59"),
             ("* * * * mon-sun", 1, "", "2026-01-04T00:30:00Z", "\"mon-sun\" is no value from 0 to 7"),
             ("*/0 * * * *", 1, "", "2026-01-04T00:30:00Z", "\"*/0\" is no value from 0 to 59"),

@@ -9,7 +9,7 @@ use super::drain_rules::stuck;
 use super::load::Judge;
 use super::look::{Marked, Shrinking};
 use crate::memory::{Drain, GroupMemory};
-use crate::plan::{Action, Evict, Kept, Reason, Unmovable};
+use crate::plan::{Action, Evict, Kept, Reason, Unmovable, Waits};
 use crate::policy::ScaleDownPolicy;
 use crate::round::Round;
 use crate::snapshot::PodView;
@@ -74,7 +74,7 @@ pub(super) fn step(
     round.wake.at(until);
     let pods = rest.pods;
     if rest.evict.is_empty() {
-        return Step::Wait(Kept::Draining { pods, until });
+        return Step::Wait(Kept::Draining { pods, until, waits: Box::new(rest.waits()) });
     }
     let action = Action::Drain { node: Arc::clone(name), pods: rest.evict, until };
     Step::Act(action, Reason::Draining { pods, marked_for })
@@ -105,6 +105,16 @@ pub(super) fn stays(
             idle_for: round.now.duration_since(idle_since),
             until: idle_since.saturating_add(shrinking.settings.unneeded_for).unwrap_or(Timestamp::MAX),
         }),
+    }
+}
+
+impl Rest<'_> {
+    /// What keeps the drain from going on.
+    fn waits(self) -> Waits {
+        match self.waits {
+            Some((pod, budget)) => Waits::Eviction { pod, budget },
+            None => Waits::End { pod: self.ends.map(|pod| pod.full_name()).unwrap_or_default() },
+        }
     }
 }
 

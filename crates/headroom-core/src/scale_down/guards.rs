@@ -7,12 +7,18 @@ use crate::memory::Level;
 use crate::plan::{Resource, Why};
 use crate::policy::ScaleDownPolicy;
 use crate::quantity::Totals;
-use crate::snapshot::{Readiness, Snapshot};
+use crate::snapshot::{Node, Readiness, Snapshot};
 
-/// Too many nodes are not ready (Cluster Autoscaler's rule: more than a number, and more than a share).
-pub(crate) fn many_unready(snapshot: &Snapshot, policy: &ScaleDownPolicy) -> Option<Why> {
+/// A node that is not ready counts as one that starts until it is so old (Cluster Autoscaler's `MaxNodeStartupTime`).
+const STARTS_WITHIN: SignedDuration = SignedDuration::from_mins(15);
+
+/// Too many nodes are not ready (Cluster Autoscaler's rule: more than a number, and more than a share). Nodes that may still
+/// be starting count as nodes, and not as unready ones.
+pub(crate) fn many_unready(snapshot: &Snapshot, policy: &ScaleDownPolicy, now: Timestamp) -> Option<Why> {
     let nodes = u32::try_from(snapshot.node_count()).unwrap_or(u32::MAX);
-    let not_ready = snapshot.nodes().filter(|view| view.node.readiness != Readiness::Ready).count();
+    let starts = |node: &Node| node.created.is_some_and(|created| now.duration_since(created) < STARTS_WITHIN);
+    let is_unready = |node: &Node| node.readiness != Readiness::Ready && !starts(node);
+    let not_ready = snapshot.nodes().filter(|view| is_unready(view.node)).count();
     let unready = u32::try_from(not_ready).unwrap_or(u32::MAX);
     let share = u64::from(unready) * 10_000 > u64::from(nodes) * u64::from(policy.max_unready.0);
     (unready > policy.ok_unready && share).then_some(Why::ManyUnready { unready, nodes })

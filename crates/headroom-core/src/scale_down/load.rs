@@ -1,12 +1,14 @@
 //! What is on a node, as far as its removal is concerned.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::disruptions::{Disruptions, Use};
 use super::drain_rules::{Ruling, Rulings, Verdict, old_enough, stuck};
 use crate::plan::{Kept, Unmovable};
-use crate::policy::ScaleDownPolicy;
-use crate::snapshot::{ClassId, NodeView, PodView};
+use crate::policy::{Policy, ScaleDownPolicy};
+use crate::snapshot::{ClassId, NodeView, PodView, Snapshot};
 
 /// What is on a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +40,29 @@ pub(super) struct Judge<'a> {
     pub(super) rulings: Rulings,
     pub(super) disruptions: Disruptions<'a>,
     pub(super) now: Timestamp,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge of this cluster; None when scale-down is off.
+    pub(super) fn new(snapshot: &'a Snapshot, policy: &'a Policy, now: Timestamp) -> Option<Self> {
+        let shared = policy.scale_down.as_ref()?;
+        let disruptions = Disruptions::new(snapshot);
+        let rulings = Rulings::new(snapshot, shared, policy.pending.expendable_below, &disruptions);
+        Some(Judge { policy: shared, rulings, disruptions, now })
+    }
+}
+
+/// The pods on a node that cannot be moved now (`namespace/name`), and why not. None when nothing is moved at all.
+pub fn unmovable(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    node: &NodeView<'_>,
+    now: Timestamp,
+) -> Option<BTreeMap<String, Unmovable>> {
+    let judge = Judge::new(snapshot, policy, now)?;
+    let in_the_way = |pod: &PodView<'_>| pod.blocks_removal() && !pod.deleting;
+    let pods = node.pods_unsorted().filter(in_the_way);
+    Some(pods.filter_map(|pod| Some((pod.full_name(), judge.movable(&pod).err()?))).collect())
 }
 
 impl Judge<'_> {

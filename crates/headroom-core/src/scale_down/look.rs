@@ -7,8 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
-use super::disruptions::Disruptions;
-use super::drain_rules::{Rulings, stuck};
+use super::drain_rules::stuck;
 use super::load::{Judge, Load};
 use super::score::Score;
 use super::taints::{DELETION_TAINT, marked_at};
@@ -89,11 +88,8 @@ impl<'a> Look<'a> {
     /// Looks at every node; None when scale-down is off.
     pub(crate) fn new(round: &Round<'a>, membership: &Membership<'a>) -> Option<Self> {
         let (snapshot, policy): (&'a Snapshot, &'a Policy) = (round.snapshot, round.policy);
-        let shared = policy.scale_down.as_ref()?;
-        let disruptions = Disruptions::new(snapshot);
+        let judge = Judge::new(snapshot, policy, round.now)?;
         let expendable_below = policy.pending.expendable_below;
-        let rulings = Rulings::new(snapshot, shared, expendable_below, &disruptions);
-        let judge = Judge { policy: shared, rulings, disruptions, now: round.now };
         let mut look = Look { judge, groups: Vec::new(), candidates: Vec::new(), marked: Vec::new(), kept: Vec::new() };
         let holds_nothing =
             |class: crate::snapshot::ClassView<'_>| class.bound > 0 && class.spec.priority < expendable_below;

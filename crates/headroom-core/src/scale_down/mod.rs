@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 pub(crate) use drain_rules::stuck;
 pub(crate) use guards::many_unready;
+pub use load::unmovable;
 pub(crate) use look::Look;
 pub use taints::{CANDIDATE_TAINT, DELETION_TAINT, marked_at};
 
@@ -58,7 +59,7 @@ pub(crate) fn pass(
     let grown = note_growth(round, &look, memories);
     let before = round.memory.scale_down.as_ref().map(|watch| &watch.level);
     let (level, drop) = guards::sudden_drop(round.snapshot, before, policy.doubt, round.now);
-    let unready = guards::many_unready(round.snapshot, policy);
+    let unready = guards::many_unready(round.snapshot, policy, round.now);
     if let Some(Why::SuddenDrop { until, .. }) = &drop {
         round.wake.at(*until);
     }
@@ -84,6 +85,7 @@ pub(crate) fn pass(
     let removable = run.try_all(&mut look);
     run.choose(round, &mut look, removable);
     soft_taints::set(round, &look, membership, &run.idle);
+    round.report.budgets = run.chooser.budget_uses(&look.groups);
     report(round, &look, membership);
     refuse_kept(round, std::mem::take(&mut look.kept));
     forget_the_past(round, &look, memories);

@@ -208,6 +208,7 @@ impl World {
     }
 
     fn begin(&mut self) {
+        self.note_budgets();
         for set in 0..self.daemon_sets.len() {
             self.note_daemon_set(set);
         }

@@ -1,11 +1,13 @@
 //! What a watcher of the cluster and of the cloud is told.
 
 use super::*;
-use headroom_core::snapshot::{Change, Phase};
+use headroom_core::snapshot::{Change, Coverage, Kind, Phase};
 
 /// What has changed since it was last told.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
+    /// Nobody has been told yet that all disruption budgets are known.
+    budgets_known: bool,
     nodes: BTreeSet<Arc<str>>,
     pods: BTreeSet<PodId>,
     groups: BTreeSet<usize>,
@@ -15,8 +17,13 @@ pub(super) struct Unseen {
 
 impl Unseen {
     fn is_empty(&self) -> bool {
-        let Unseen { nodes, pods, groups, daemon_sets, gone } = self;
-        nodes.is_empty() && pods.is_empty() && groups.is_empty() && daemon_sets.is_empty() && gone.is_empty()
+        let Unseen { budgets_known, nodes, pods, groups, daemon_sets, gone } = self;
+        !budgets_known
+            && nodes.is_empty()
+            && pods.is_empty()
+            && groups.is_empty()
+            && daemon_sets.is_empty()
+            && gone.is_empty()
     }
 }
 
@@ -44,8 +51,9 @@ impl World {
 
     /// The things of a list, each as it is now.
     pub(super) fn changes(&self, unseen: Unseen) -> Vec<Change> {
-        let Unseen { nodes, pods, groups, daemon_sets, gone } = unseen;
+        let Unseen { budgets_known, nodes, pods, groups, daemon_sets, gone } = unseen;
         let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + daemon_sets.len() + gone.len());
+        changes.extend(budgets_known.then_some(Change::Coverage(Kind::PodDisruptionBudgets, Coverage::Complete)));
         changes.extend(
             daemon_sets
                 .into_iter()
@@ -60,6 +68,11 @@ impl World {
         changes.extend(gone.into_values().map(|(namespace, name)| Change::PodGone { namespace, name }));
         changes.extend(pods.into_iter().filter_map(|id| self.pod_object(id)).map(Change::Pod));
         changes
+    }
+
+    /// Notes that disruption budgets are looked at.
+    pub(super) fn note_budgets(&mut self) {
+        self.unseen.budgets_known = true;
     }
 
     /// Notes that a DaemonSet is there.

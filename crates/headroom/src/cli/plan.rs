@@ -18,7 +18,7 @@ pub(super) struct Args {
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     output: Format,
 
-    /// Exit with 1 if something is refused.
+    /// Exit with 1 if something is refused; a node that is not removed is nothing refused.
     #[arg(long)]
     check: bool,
 }
@@ -45,6 +45,6 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         Format::Yaml => serde_saphyr::to_string(&view::Output::of(&round))?,
     };
     stdout::print(&text)?;
-    let refused = args.check && !round.plan.report.refusals.is_empty();
+    let refused = args.check && round.refusals().next().is_some();
     Ok(if refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

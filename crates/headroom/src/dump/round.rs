@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headroom_core::memory::Memory;
-use headroom_core::plan::Plan;
-use headroom_core::policy::Policy;
+use headroom_core::plan::{Plan, Refusal, Why};
+use headroom_core::policy::{Policy, ScaleDownPolicy};
 use headroom_core::snapshot::Snapshot;
 use headroom_core::strategy::pending::Inquiry;
 use headroom_core::{decide, inquire};
@@ -59,7 +59,7 @@ impl Round {
             Some(policy) => (policy, None),
             None => {
                 let Pools { groups, apart } = discover(&mut dump.builder);
-                (Policy { groups, ..Policy::default() }, Some(apart))
+                (Policy { groups, scale_down: Some(ScaleDownPolicy::default()), ..Policy::default() }, Some(apart))
             }
         };
         let (now, source) = match (now, dump.newest) {
@@ -76,6 +76,11 @@ impl Round {
     /// when too little is known to judge these.
     pub fn inquire(&self) -> Option<Inquiry<'_>> {
         inquire(self.snapshot(), &self.policy, &self.before, self.plan.at)
+    }
+
+    /// What was not done although something asked for it. Nodes that are simply kept are not among it.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> {
+        self.plan.report.refusals.iter().filter(|refusal| !matches!(refusal.why, Why::Kept { .. }))
     }
 
     /// The cluster as it was.

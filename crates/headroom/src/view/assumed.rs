@@ -92,7 +92,8 @@ fn made_up_groups(round: &Round) -> [String; 3] {
             count(round.policy.groups.len(), "group"),
         ),
         "each may have 1 node to twice as many as today, or to 10 if that is more".to_owned(),
-        "each grows for pods that wait and fit on no node (strategy pending), and no node is removed".to_owned(),
+        "each grows for pods that wait and fit on no node (strategy pending), and loses nodes that are not needed"
+            .to_owned(),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use headroom_core::expander::Ranked;
-use headroom_core::plan::{Action, Planned, Refusal, ScaleUp, Subject, Warning, Why};
+use headroom_core::plan::{Action, Kept, Planned, Refusal, ScaleUp, Subject, Warning, Why};
 use headroom_sim::Round;
 
 /// So many options of one enlargement are told, the best first.
@@ -24,6 +24,10 @@ enum Said {
     Refused(Subject, Discriminant<Why>),
     Warned(Arc<str>, Discriminant<Warning>),
     WouldDo(Arc<str>, Option<Arc<str>>, Discriminant<Action>),
+    /// A node is kept.
+    Kept(Arc<str>, Discriminant<Kept>),
+    /// Nodes are kept, all for this reason.
+    AllKept(String),
 }
 
 impl Diary {
@@ -64,7 +68,7 @@ impl Diary {
         }
         for refusal in round.plan.report.refusals.iter().filter(|refusal| !waits(&refusal.why)) {
             let Refusal { subject, why } = refusal;
-            if is_news(Said::Refused(subject.clone(), discriminant(why))) {
+            if is_news(refused(subject, why)) {
                 line(format_args!("{refusal}"));
             }
         }
@@ -90,6 +94,16 @@ fn shared(option: &Ranked) -> String {
     }
 }
 
+fn refused(subject: &Subject, why: &Why) -> Said {
+    match (subject, why) {
+        (Subject::Node(node), Why::Kept { why }) => match **why {
+            Kept::Pod { .. } | Kept::Draining { .. } => Said::Kept(Arc::clone(node), discriminant(why)),
+            _ => Said::AllKept(why.to_string()),
+        },
+        _ => Said::Refused(subject.clone(), discriminant(why)),
+    }
+}
+
 fn would_do(planned: &Planned) -> Said {
     let node = planned.action.node().map(Arc::from);
     Said::WouldDo(Arc::clone(&planned.group), node, discriminant(&planned.action))
@@ -107,8 +121,19 @@ fn about(warning: &Warning) -> &str {
     }
 }
 
-/// Whether it is only a matter of time.
+/// Whether it is only a matter of time, or of how busy nodes are.
 fn waits(why: &Why) -> bool {
+    if let Why::Kept { why } = why {
+        return !matches!(
+            **why,
+            Kept::Pod { .. }
+                | Kept::NotKnown { .. }
+                | Kept::Draining { .. }
+                | Kept::Budget { .. }
+                | Kept::BrokenBudget { .. }
+                | Kept::NotWhole { .. }
+        );
+    }
     matches!(
         why,
         Why::CoolingDown { .. }

@@ -12,6 +12,7 @@ pub mod explain;
 mod output;
 mod plan;
 mod refusals;
+mod scale_down;
 mod scale_ups;
 mod summary;
 mod words;

@@ -7,15 +7,17 @@ use headroom_core::expander::price::Terms;
 use headroom_core::expander::{Ranked, Score};
 use headroom_core::memory::Memory;
 use headroom_core::plan::{
-    Action, EqualPlaceholders, EqualPods, GroupReport, Placeholders, Reason, ScaleUp, Slack, SlackRate, Subject,
-    Waiting, Warning, Why,
+    Action, BudgetUse, EqualPlaceholders, EqualPods, GroupReport, Placeholders, Reason, ScaleUp, Slack, SlackRate,
+    Subject, Waiting, Warning, Why,
 };
+use headroom_core::quantity::Money;
 use headroom_core::snapshot::{Coverage, Kind};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::assumed::assumed;
 use super::caveats::caveats;
+use super::scale_down::{self, Going};
 use crate::dump::Round;
 
 /// The version of this format. It grows when a field goes or changes its meaning.
@@ -35,6 +37,8 @@ pub struct Output<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     slack: Option<SlackOut<'r>>,
     scale_ups: Vec<ScaleUpOut<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale_down: Option<ScaleDownOut<'r>>,
     actions: Vec<ActionOut<'r>>,
     refusals: Vec<RefusalOut<'r>>,
     warnings: Vec<WarningOut<'r>>,
@@ -108,6 +112,26 @@ struct OptionOut<'r> {
     text: String,
 }
 
+/// What becomes of the nodes of groups that shrink when they are not needed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ScaleDownOut<'r> {
+    going: Vec<GoingOut<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves: Option<Money>,
+    budgets: &'r [BudgetUse],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GoingOut<'r> {
+    node: &'r str,
+    group: &'r str,
+    marked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<Money>,
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ActionOut<'r> {
@@ -164,6 +188,7 @@ impl<'r> Output<'r> {
             waiting: plan.report.waiting.as_ref(),
             slack: plan.report.slack.as_ref().map(|slack| SlackOut::of(slack, &round.memory)),
             scale_ups: plan.report.scale_ups.iter().map(ScaleUpOut::of).collect(),
+            scale_down: round.policy.scale_down.as_ref().map(|_| ScaleDownOut::of(round)),
             actions: actions.collect(),
             refusals: refusals.collect(),
             warnings: warnings.collect(),
@@ -204,6 +229,16 @@ impl<'r> OptionOut<'r> {
             terms: option.price.as_ref(),
             text: option.to_string(),
         }
+    }
+}
+
+impl<'r> ScaleDownOut<'r> {
+    fn of(round: &'r Round) -> Self {
+        let going = scale_down::going(round);
+        let saves = scale_down::total(&going);
+        let going =
+            going.into_iter().map(|Going { node, group, marked, price }| GoingOut { node, group, marked, price });
+        ScaleDownOut { going: going.collect(), saves, budgets: &round.plan.report.budgets }
     }
 }
 

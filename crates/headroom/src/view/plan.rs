@@ -1,10 +1,12 @@
 //! A plan as text.
 
 use headroom_core::plan::{Action, GroupReport, Planned, Resource};
+use headroom_core::scale_down::CANDIDATE_TAINT;
 
 use super::assumed::assumed;
 use super::columns::{columns, row};
 use super::refusals::refusals;
+use super::scale_down::scale_down;
 use super::scale_ups::{scale_ups, waiting};
 use super::words::count;
 use super::{TITLE, caveats, section, with_hint};
@@ -28,11 +30,12 @@ pub fn plan(round: &Round, wide: bool) -> String {
         .collect();
     text.push_str(&section("Waiting pods", &waiting(report)));
     text.push_str(&section("Scale-ups", &scale_ups(report, wide)));
+    text.push_str(&section("Scale-down", &scale_down(round, wide)));
     if actions.is_empty() {
         text.push_str("Nothing to do.\n\n");
     }
     text.push_str(&section("Actions", &actions));
-    text.push_str(&section("Refused", &refusals(&report.refusals)));
+    text.push_str(&section("Refused", &refusals(round.refusals())));
     let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
     let misread = round.dump.warnings.iter().map(ToString::to_string);
     text.push_str(&section("Warnings", &warnings.into_iter().chain(misread).collect::<Vec<_>>()));
@@ -52,8 +55,16 @@ pub(super) fn size(round: &Round, group: &GroupReport) -> String {
         text += &format!(" -> {planned} ({:+})", planned - size);
     }
     let actions = || round.plan.actions.iter().filter(|planned| planned.group == group.name);
-    let marks = actions().filter(|planned| matches!(planned.action, Action::Taint { .. })).count();
-    let unmarks = actions().filter(|planned| matches!(planned.action, Action::Untaint { .. })).count();
+    // The mark that pods avoid where they can decides nothing.
+    let marks = |planned: &&Planned| match &planned.action {
+        Action::Taint { taint, .. } => &*taint.key != CANDIDATE_TAINT,
+        _ => false,
+    };
+    let unmarks = |planned: &&Planned| match &planned.action {
+        Action::Untaint { key, .. } => &**key != CANDIDATE_TAINT,
+        _ => false,
+    };
+    let (marks, unmarks) = (actions().filter(marks).count(), actions().filter(unmarks).count());
     if marks > 0 {
         text += &format!(", marks {marks}");
     }

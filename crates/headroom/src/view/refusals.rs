@@ -9,7 +9,7 @@ use super::with_hint;
 use super::words::count;
 
 /// One line for each refusal. Pods that are refused for one reason share a line.
-pub(super) fn refusals(refusals: &[Refusal]) -> Vec<String> {
+pub(super) fn refusals<'r>(refusals: impl IntoIterator<Item = &'r Refusal>) -> Vec<String> {
     let mut lines: Vec<(Vec<EqualPods>, &Refusal)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for refusal in refusals {

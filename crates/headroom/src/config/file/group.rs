@@ -6,7 +6,7 @@ use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Strategy};
 use jiff::SignedDuration;
 
 use super::cloud::{self, Cloud};
-use super::{select, strategy, template};
+use super::{scale_down, select, strategy, template};
 use crate::config::kind::{Kind, count, dollars, duration, list, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -15,12 +15,17 @@ use crate::config::record::{Places, Record};
 pub(crate) struct Draft {
     pub(crate) group: Group,
     pub(super) cloud: Cloud,
+    pub(super) scale_down: scale_down::Settings,
     pub(crate) places: Places,
 }
 
 pub(crate) fn kind() -> Kind<Draft> {
-    let start =
-        || Draft { group: Group::new("", Selection::default()), cloud: Cloud::default(), places: Places::default() };
+    let start = || Draft {
+        group: Group::new("", Selection::default()),
+        cloud: Cloud::default(),
+        scale_down: scale_down::Settings::default(),
+        places: Places::default(),
+    };
     Record::new("groups[]", "One node group: machines that are alike.", start)
         .required(
             "name",
@@ -33,6 +38,12 @@ pub(crate) fn kind() -> Kind<Draft> {
         .field("size", size(), |draft| &mut draft.group.size, "Limits of its size.")
         .field("mode", mode(), |draft| &mut draft.group.mode, "What Headroom may do to it.")
         .required("strategy", strategy::kind(), |draft| &mut draft.group.strategy, "How its size is decided.")
+        .field(
+            "scaleDown",
+            scale_down::of_group(),
+            |draft| &mut draft.scale_down,
+            "When its nodes go, with the strategy `pending`.",
+        )
         .field(
             "bootTimeout",
             duration(SignedDuration::from_secs(1)),
@@ -61,6 +72,7 @@ pub(crate) fn kind() -> Kind<Draft> {
             "What one node costs, in dollars an hour. Left out: what `prices` or the cloud say.",
         )
         .check(&["select", "strategy"], capacity_needs_placed)
+        .check(&["strategy", "scaleDown"], scale_down_needs_pending)
         .placed(|draft, places| draft.places = places.clone())
         .kind()
 }
@@ -102,6 +114,17 @@ fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
         let hint = "write `strategy: { utilization: { countPods: placed } }`, or select by label alone";
         let problem = Problem::at(at.of("strategy"), message, hint);
         problems.add(problem.also(at.of("select"), "selected by capacity here"));
+    }
+}
+
+fn scale_down_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems) {
+    if let Strategy::Utilization(_) = draft.group.strategy
+        && at.has("scaleDown")
+    {
+        let message = "`scaleDown` is for groups with the strategy `pending`";
+        let hint = "say under `utilization` when nodes go: `removeSlowlyBelow`, `softGrace` and the like";
+        let problem = Problem::at(at.of("scaleDown"), message, hint);
+        problems.add(problem.also(at.of("strategy"), "another strategy"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What all groups with the strategy `pending` share, since they are decided together.
+//! What all groups with the strategy `pending` share, since they are decided together: how they grow and shrink.
 //!
 //! These keys stand at the top of the configuration file, and of a scenario file as well.
 
@@ -7,12 +7,13 @@ use std::path::Path;
 use headroom_core::backoff::Settings as Backoff;
 use headroom_core::balance::Similarity;
 use headroom_core::limits::Limits;
-use headroom_core::policy::{Group, PendingPolicy, Policy};
+use headroom_core::policy::{Group, Pending, PendingPolicy, Policy, Strategy};
 
 use super::expander::{self, Expanders};
 use super::group::Draft;
 use super::prices::{self, Prices};
 use super::priorities::{self, Priorities};
+use super::scale_down::{self, Shrinking};
 use super::{backoff, limits};
 use crate::config::kind::{flag, integer, list, text};
 use crate::config::problem::{ConfigErrors, Problems};
@@ -28,6 +29,7 @@ pub(crate) struct Growth {
     pub(super) balance_ignore_labels: Vec<Box<str>>,
     pub(super) backoff: Backoff,
     pub(super) expendable_below: i64,
+    pub(super) scale_down: Shrinking,
 }
 
 /// A file with such keys at its top.
@@ -50,6 +52,7 @@ impl Default for Growth {
             balance_ignore_labels: Vec::new(),
             backoff: Backoff::default(),
             expendable_below: PendingPolicy::default().expendable_below.into(),
+            scale_down: Shrinking::default(),
         }
     }
 }
@@ -63,11 +66,18 @@ impl Growth {
 
     /// What is wanted of these groups.
     pub(crate) fn policy(self, dry_run: bool, groups: Vec<Draft>) -> Policy {
-        let groups = groups.into_iter().map(|Draft { group, .. }| {
+        let groups = groups.into_iter().map(|Draft { group, scale_down, .. }| {
             let priority = priorities::priority(&self.priorities, &group.name);
-            Group { priority, ..group }
+            let strategy = match group.strategy {
+                Strategy::Pending(pending) => {
+                    Strategy::Pending(Pending { scale_down: self.scale_down.of(scale_down), ..pending })
+                }
+                other => other,
+            };
+            Group { priority, strategy, ..group }
         });
-        let groups = groups.collect();
+        let groups: Vec<Group> = groups.collect();
+        let shrink = groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_)));
         let similarity = Similarity { ignore_labels: self.balance_ignore_labels, ..Similarity::default() };
         let pending = PendingPolicy {
             expander: expander::chain(&self.expander),
@@ -78,7 +88,13 @@ impl Growth {
             backoff: self.backoff,
             expendable_below: i32::try_from(self.expendable_below).unwrap_or(i32::MIN),
         };
-        Policy { dry_run, groups, pending, ..Policy::default() }
+        Policy {
+            dry_run,
+            groups,
+            pending,
+            scale_down: self.scale_down.shared().filter(|_| shrink),
+            ..Policy::default()
+        }
     }
 }
 
@@ -122,6 +138,12 @@ pub(crate) fn keys<F: Grows + 'static>(file: Record<F>) -> Record<F> {
         integer(i32::MIN.into(), i32::MAX.into()),
         |file| &mut file.growth().expendable_below,
         "Pods of a lower priority than this neither enlarge a group nor hold a node.",
+    )
+    .field(
+        "scaleDown",
+        scale_down::kind(),
+        |file| &mut file.growth().scale_down,
+        "When nodes of groups with the strategy `pending` go.",
     )
     .check(&["expander", "priorities"], |file, _, problems| {
         let (growth, _) = file.with_groups();

@@ -18,6 +18,7 @@ mod pair;
 mod pending;
 mod prices;
 mod priorities;
+mod scale_down;
 mod select;
 mod strategy;
 pub(crate) mod taint;

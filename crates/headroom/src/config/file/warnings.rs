@@ -13,7 +13,7 @@ use super::group::Draft;
 use crate::config::problem::Problem;
 
 /// Keys that mean something for groups with the strategy `pending` alone.
-const FOR_PENDING: [&str; 8] = [
+const FOR_PENDING: [&str; 9] = [
     "expander",
     "priorities",
     "prices",
@@ -22,6 +22,7 @@ const FOR_PENDING: [&str; 8] = [
     "balanceIgnoreLabels",
     "backoff",
     "expendablePodsBelowPriority",
+    "scaleDown",
 ];
 
 pub(super) fn of(file: &File) -> Vec<Problem> {
@@ -35,6 +36,7 @@ pub(super) fn of(file: &File) -> Vec<Problem> {
     warnings.extend(pending.iter().filter_map(|draft| without_price(file, draft)));
     warnings.extend(pending.iter().filter_map(|draft| without_room(file, draft)));
     warnings.extend(only_estimates(file, &pending));
+    warnings.extend(pending.iter().filter_map(|draft| kept_anyway(file, draft)));
     warnings.extend(idle_priorities(file));
     warnings.extend(idle_labels(file));
     warnings
@@ -111,6 +113,18 @@ fn only_estimates(file: &File, pending: &[&Draft]) -> Option<Problem> {
         let message = "no price is stated, so `price` compares nothing but estimates";
         let hint = "add `prices: { machines: … }`, `prices: { catalogue: … }`, or a `price` to each group";
         Problem::at(place.clone(), message, hint)
+    })
+}
+
+/// Settings for the removal of nodes that all stay.
+fn kept_anyway(file: &File, draft: &Draft) -> Option<Problem> {
+    (draft.places.has("scaleDown") && !file.growth.scale_down.enabled).then(|| {
+        let message = format!(
+            "no node goes while `scaleDown` is not enabled, so this decides nothing for `{}`",
+            draft.group.name
+        );
+        let problem = Problem::at(draft.places.of("scaleDown"), message, "remove it, or `enabled: false`");
+        problem.also(file.places.of("scaleDown"), "not enabled")
     })
 }
 

@@ -9,7 +9,7 @@ use crate::config::shape::Shape;
 use crate::config::tree::Scalar;
 
 const AMOUNT: &str = "write what `kubectl get node -o yaml` shows for such a machine";
-const SUM: &str = "write what all nodes may have together, such as 400 or 1Ti";
+const SUM: &str = "write what all nodes have together, such as 400 or 1Ti";
 
 /// Cpu of a machine in milli, more than none.
 pub(crate) fn cpu() -> Kind<i64> {

@@ -4,6 +4,7 @@ use headroom_core::membership::groups_of_node;
 use headroom_core::plan::{GroupReport, Refusal, Resource, Subject, Why};
 use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
 use headroom_core::quantity::{Bytes, MilliCpu};
+use headroom_core::scale_down::marked_at;
 use headroom_core::snapshot::NodeView;
 
 use super::demand::demand;
@@ -12,6 +13,7 @@ use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::size;
 use crate::view::refusals::refusal;
+use crate::view::scale_down::{kept, line};
 use crate::view::words::{amounts, count, duration, names, share};
 use crate::view::{TITLE, section};
 
@@ -46,6 +48,7 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
             text += &section("Nodes", &nodes(round, group));
             let options = inquiry.as_mut().map(|inquiry| pending::options(round, inquiry, name));
             text += &section("Scale-ups", &options.unwrap_or_default());
+            text += &section("Scale-down", &kept_nodes(round, group));
             text += &section("This round", &found(round, group, report));
             text += &section("Held back", &held_back(round, group));
         }
@@ -57,15 +60,10 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
 /// What was refused to the group, about its nodes, and about pods for which it was considered.
 fn held_back(round: &Round, group: &Group) -> Vec<String> {
     let name = &group.name;
-    let is_own = |node: &str| {
-        let view = round.snapshot().node(node);
-        let groups = view.map(|view| groups_of_node(&round.policy, view.node)).unwrap_or_default();
-        groups.iter().filter_map(|at| round.policy.groups.get(*at)).any(|group| group.name == *name)
-    };
     let about_it = |refusal: &&Refusal| match (&refusal.subject, &refusal.why) {
         (Subject::Cluster, _) => true,
         (Subject::Group(group), _) => group == name,
-        (Subject::Node(node), _) => is_own(node),
+        (Subject::Node(node), _) => is_in(round, group, node),
         (
             Subject::Pods { .. } | Subject::Placeholders { .. },
             Why::LargerThanNode { group, .. } | Why::GroupCannotGrow { group, .. } | Why::FitsNoGroup { group, .. },
@@ -73,7 +71,19 @@ fn held_back(round: &Round, group: &Group) -> Vec<String> {
         (Subject::Pods { .. }, Why::SeveralGroups { groups }) => groups.contains(name),
         (Subject::Pods { .. } | Subject::Placeholders { .. }, _) => false,
     };
-    round.plan.report.refusals.iter().filter(about_it).map(refusal).collect()
+    round.refusals().filter(about_it).map(refusal).collect()
+}
+
+/// Why its nodes stay.
+fn kept_nodes(round: &Round, group: &Group) -> Vec<String> {
+    let kept = kept(round).into_iter().filter(|(node, _)| is_in(round, group, node));
+    kept.map(|(node, why)| line(node, why)).collect()
+}
+
+fn is_in(round: &Round, group: &Group, node: &str) -> bool {
+    let view = round.snapshot().node(node);
+    let groups = view.map(|view| groups_of_node(&round.policy, view.node)).unwrap_or_default();
+    groups.iter().filter_map(|at| round.policy.groups.get(*at)).any(|known| known.name == group.name)
 }
 
 /// What a group's nodes have in common.
@@ -96,7 +106,7 @@ fn rules(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
     }
     match &group.strategy {
         Strategy::Utilization(settings) => rules.extend(by_usage(settings)),
-        Strategy::Pending(settings) => rules.extend(pending::rules(settings)),
+        Strategy::Pending(settings) => rules.extend(pending::rules(round, settings)),
     }
     match group.mode {
         Mode::Auto => {}
@@ -142,7 +152,8 @@ fn nodes(round: &Round, group: &Group) -> Vec<String> {
     ];
     let mut rows = vec![row(["NAME", "STATE", "CPU USED", "MEMORY USED", "PODS"])];
     for (state, nodes) in lists {
-        rows.extend(nodes.iter().map(|view| node_row(view, state)));
+        let state = |view: &NodeView<'_>| if marked_at(view.node).is_some() { "marked" } else { state };
+        rows.extend(nodes.iter().map(|view| node_row(view, state(view))));
     }
     if rows.len() == 1 { Vec::new() } else { columns(&rows) }
 }

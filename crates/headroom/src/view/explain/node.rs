@@ -1,20 +1,21 @@
 //! One node: which group it is in, and why it is kept or removed.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use headroom_core::membership::groups_of_node;
-use headroom_core::plan::{Action, Reason, Resource, Subject};
-use headroom_core::policy::Group;
+use headroom_core::plan::{Action, Reason, Resource, Subject, Unmovable};
+use headroom_core::policy::{Group, Strategy};
 use headroom_core::quantity::{Bytes, MilliCpu};
+use headroom_core::scale_down::{marked_at, unmovable};
 use headroom_core::snapshot::{NodeView, PodKind, PodView, Readiness};
 use headroom_core::strategy::utilization::{oldest_first, tainted_at};
-use jiff::Timestamp;
 
 use super::group::{selection, wish};
 use super::{NotFound, refusals_about, shown, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::action;
+use crate::view::scale_down::price;
 use crate::view::words::{amounts, count, names, share};
 use crate::view::{TITLE, section};
 
@@ -22,8 +23,8 @@ use crate::view::{TITLE, section};
 pub fn node(round: &Round, name: &str) -> Result<String, NotFound> {
     let Some(view) = round.snapshot().node(name) else { return taken_out(round, name) };
     let mut text = format!("{TITLE}node {name}{TITLE:#}\n\n");
-    text += &section("State", &state(&view));
-    text += &section("Pods", &pods(&view));
+    text += &section("State", &state(round, &view));
+    text += &section("Pods", &pods(round, &view));
     text += &section("Group", &[group_line(round, &view)]);
     text += &section("This round", &verdict(round, &view));
     text.truncate(text.trim_end().len());
@@ -46,7 +47,7 @@ fn taken_out(round: &Round, name: &str) -> Result<String, NotFound> {
     Err(NotFound { problem: format!("there is no node {name}"), hint })
 }
 
-fn state(view: &NodeView<'_>) -> Vec<String> {
+fn state(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     let node = view.node;
     let mut lines = vec![match node.readiness {
         Readiness::Ready => "ready".to_owned(),
@@ -60,6 +61,9 @@ fn state(view: &NodeView<'_>) -> Vec<String> {
         lines.push(format!("machine {id}"));
     }
     lines.push(format!("offers {}, {}", amounts(&node.allocatable), count(node.allocatable.pods, "pod")));
+    if let Some(price) = price(round, view) {
+        lines.push(format!("costs {price} an hour"));
+    }
     let (used, has) = (&view.sums.used, &node.allocatable);
     let (cpu, memory) = (share(&Resource::Cpu, used.cpu, has.cpu), share(&Resource::Memory, used.memory, has.memory));
     lines.push(format!("requested {cpu} cpu, {memory} memory"));
@@ -73,37 +77,51 @@ fn state(view: &NodeView<'_>) -> Vec<String> {
     if let Some(why) = &node.no_delete {
         lines.push(format!("annotated no-delete: {why}"));
     }
-    if let Ok(Some(at)) = tainted_at(node) {
-        lines.push(format!("marked for removal at {at}"));
-    }
+    let marked_at = if let Ok(Some(at)) = tainted_at(node) { Some(at) } else { marked_at(node) };
+    lines.extend(marked_at.map(|at| format!("marked for removal at {at}")));
     lines
 }
 
-fn pods(view: &NodeView<'_>) -> Vec<String> {
+fn pods(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     let pods = view.pods();
     if pods.is_empty() {
         return vec!["none".to_owned()];
     }
     let mut rows = vec![row(["POD", "CPU", "MEMORY", "WHEN THE NODE GOES"])];
+    let group = group_of(round, view);
+    let drained = group.is_some_and(|group| matches!(group.strategy, Strategy::Pending(_)));
+    let unmovable = unmovable(round.snapshot(), &round.policy, view, round.plan.at).filter(|_| drained);
     rows.extend(pods.iter().map(|pod| {
         let requests = &pod.spec.requests;
         vec![
             pod.full_name(),
             MilliCpu(requests.cpu).to_string(),
             Bytes(requests.memory).to_string(),
-            fate(pod).to_owned(),
+            fate(pod, unmovable.as_ref()),
         ]
     }));
     columns(&rows)
 }
 
-fn fate(pod: &PodView<'_>) -> &'static str {
-    match pod.spec.kind {
-        PodKind::DaemonSet => "goes with it: DaemonSet",
-        PodKind::Static | PodKind::Mirror => "goes with it: static pod",
-        PodKind::Workload if pod.blocks_removal() => "would be lost",
-        PodKind::Workload => "is going already",
-    }
+/// What becomes of a pod; `unmovable` has those that cannot be moved, where nodes are drained before they go.
+fn fate(pod: &PodView<'_>, unmovable: Option<&BTreeMap<String, Unmovable>>) -> String {
+    let fate = match (pod.spec.kind, unmovable) {
+        (PodKind::DaemonSet, _) => "goes with it: DaemonSet",
+        (PodKind::Static | PodKind::Mirror, _) => "goes with it: static pod",
+        (PodKind::Workload, _) if pod.deleting || !pod.blocks_removal() => "is going already",
+        (PodKind::Workload, None) => "would be lost",
+        (PodKind::Workload, Some(unmovable)) => match unmovable.get(&pod.full_name()) {
+            Some(why) => return format!("keeps it: {why}"),
+            None => "moves to another node",
+        },
+    };
+    fate.to_owned()
+}
+
+/// The one group that the node is in.
+fn group_of<'r>(round: &'r Round, view: &NodeView<'_>) -> Option<&'r Group> {
+    let groups = groups_of_node(&round.policy, view.node);
+    if let [only] = groups.as_slice() { round.policy.groups.get(*only) } else { None }
 }
 
 fn group_line(round: &Round, view: &NodeView<'_>) -> String {
@@ -128,11 +146,11 @@ fn verdict(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     let actions = round.plan.actions.iter().filter(|planned| planned.action.node() == Some(name));
     let mut lines: Vec<String> = actions.map(|planned| action(round, planned)).collect();
     lines.extend(shown(&refusals_about(round, |subject| *subject == Subject::Node(name.clone()))));
+    let group = group_of(round, view);
+    lines.extend(group.and_then(|group| on_its_way(round, group, view)));
     if !lines.is_empty() {
         return lines;
     }
-    let groups = groups_of_node(&round.policy, view.node);
-    let group = if let [only] = groups.as_slice() { round.policy.groups.get(*only) } else { None };
     match group {
         Some(group) => kept(round, group, view),
         None => vec!["left alone, since it is in no group".to_owned()],
@@ -151,9 +169,6 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     }
     let Some(report) = round.plan.report.group(&group.name) else { return Vec::new() };
     let name = &group.name;
-    if let Some((_, until)) = booting(round, group, view) {
-        return vec![format!("on its way: counts as a new node of {name} until {until}")];
-    }
     let mut lines = if report.wanted < 0 {
         turn(round, group, view)
     } else {
@@ -164,10 +179,11 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     lines
 }
 
-/// The node, when it has registered and is not usable yet, and how long it counts as on its way.
-fn booting(round: &Round, group: &Group, view: &NodeView<'_>) -> Option<(Arc<str>, Timestamp)> {
-    let answer = round.inquire()?;
-    answer.group(&group.name)?.booting.into_iter().find(|(name, _)| *name == view.node.name)
+/// How long the node counts as on its way, when it has registered and is not usable yet.
+fn on_its_way(round: &Round, group: &Group, view: &NodeView<'_>) -> Option<String> {
+    let booting = round.inquire()?.group(&group.name)?.booting;
+    let (_, until) = booting.into_iter().find(|(name, _)| *name == view.node.name)?;
+    Some(format!("on its way: counts as a new node of {} until {until}", group.name))
 }
 
 /// Where the node stands in the order in which its group marks nodes.

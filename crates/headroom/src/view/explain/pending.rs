@@ -2,7 +2,7 @@
 
 use headroom_core::expander::Ranked;
 use headroom_core::plan::ScaleUp;
-use headroom_core::policy::Pending;
+use headroom_core::policy::{Pending, ScaleDown};
 use headroom_core::quantity::Resources;
 use headroom_core::snapshot::PodSpec;
 use headroom_core::strategy::pending::{Fit, GroupAnswer, Inquiry, TemplateSource};
@@ -11,14 +11,22 @@ use super::placing::held;
 use super::{class_of, named};
 use crate::dump::Round;
 use crate::view::scale_ups::{groups, who};
-use crate::view::words::{amounts, count};
+use crate::view::words::{amounts, count, duration};
 
 /// How the strategy sizes a group.
-pub(super) fn rules(settings: &Pending) -> Vec<String> {
+pub(super) fn rules(round: &Round, settings: &Pending) -> Vec<String> {
     let mut rules = vec!["grows for pods that wait, fit on no node and fit on a new one of its nodes".to_owned()];
     if settings.all_or_nothing {
-        rules.push("allOrNothing: it grows to its maximum or not at all".to_owned());
+        rules.push("allOrNothing: it grows to its maximum or not at all, and goes as a whole".to_owned());
     }
+    let ScaleDown { threshold, unneeded_for, .. } = settings.scale_down;
+    rules.push(match round.policy.scale_down {
+        None => "loses no node: scale-down is off".to_owned(),
+        Some(_) => format!(
+            "loses nodes that have not been needed for {}: at most {threshold}% in use, and their pods fit elsewhere",
+            duration(unneeded_for),
+        ),
+    });
     rules
 }
 
