@@ -117,10 +117,33 @@ fn away_from_pods() {
             podAntiAffinity {"selector":[{"key":"app","operator":"In","values":["db"]}],"topologyKey":"kubernetes.io/hostname"}
         "#]],
     );
+}
+
+#[test]
+fn preferences_of_pods() {
+    let terms = r#""preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 100, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}},
+            "namespaces": ["a"], "namespaceSelector": {"matchLabels": {"team": "x"}},
+            "matchLabelKeys": ["pod-template-hash"], "mismatchLabelKeys": ["tenant"]}},
+        {"weight": 1, "podAffinityTerm": {"topologyKey": "host", "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Like", "values": ["w*"]}]}}},
+        {"weight": 5, "podAffinityTerm": null}]"#;
+    check(
+        "podAffinity",
+        terms,
+        &expect![[r#"
+        preferredPodAffinity {"term":{"matchLabelKeys":["pod-template-hash"],"mismatchLabelKeys":["tenant"],"namespaceSelector":[{"key":"team","operator":"In","values":["x"]}],"namespaces":["a"],"selector":[{"key":"app","operator":"In","values":["db"]}],"topologyKey":"zone"},"weight":100}
+        preferredPodAffinity {"term":{"topologyKey":""},"weight":5}
+        warning: preferred pod affinity: app Like ["w*"]: the term is left out
+    "#]],
+    );
     check(
         "podAntiAffinity",
-        r#""preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {"topologyKey": "zone"}}]"#,
-        &expect![""],
+        terms,
+        &expect![[r#"
+        preferredPodAntiAffinity {"term":{"matchLabelKeys":["pod-template-hash"],"mismatchLabelKeys":["tenant"],"namespaceSelector":[{"key":"team","operator":"In","values":["x"]}],"namespaces":["a"],"selector":[{"key":"app","operator":"In","values":["db"]}],"topologyKey":"zone"},"weight":100}
+        preferredPodAntiAffinity {"term":{"topologyKey":""},"weight":5}
+        warning: preferred pod anti-affinity: app Like ["w*"]: the term is left out
+    "#]],
     );
 }
 

@@ -28,8 +28,13 @@ fn all_that_can_be_said() {
 }
 
 #[test]
-fn one_that_never_keeps_a_pod_waiting_is_none() {
-    check(r#""topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway""#, &expect![""]);
+fn one_that_never_keeps_a_pod_waiting() {
+    check(
+        r#""topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}"#,
+        &expect![[r#"
+            preferredSpread {"maxSkew":1,"minDomains":1,"selector":[],"topologyKey":"zone"}
+        "#]],
+    );
 }
 
 #[test]
@@ -48,6 +53,13 @@ fn what_nobody_understands() {
         &expect![[r#"
             spread {"maxSkew":1,"minDomains":1,"selector":[],"topologyKey":""}
             warning: topology spread over zone: app Like ["w*"]: no node will do
+        "#]],
+    );
+    check(
+        r#""topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway",
+           "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Like", "values": ["w*"]}]}"#,
+        &expect![[r#"
+            warning: topology spread over zone: app Like ["w*"]: the constraint is left out
         "#]],
     );
     check(

@@ -11,7 +11,7 @@ use headroom_core::scheduling::{HOSTNAME, Misfit};
 use headroom_core::snapshot::{Builder, PodSpec, Template};
 use jiff::Timestamp;
 
-use crate::cluster::{GROUP, add_waiting, cluster, pod, template, term};
+use crate::cluster::{GROUP, ZONE, add_waiting, cluster, pod, spread, template, term};
 use crate::diverse;
 
 /// Waiting pods that fit none of the nodes: (pods, nodes).
@@ -72,22 +72,37 @@ fn diverse(bencher: Bencher, pods: u32) {
     });
 }
 
-/// 2,000 pods with a node selector over two zones, on 1,000 nodes with 40,000 running pods. They would like to be spread
-/// over hosts and zones; such wishes never ask for a machine, so a snapshot does not hold them.
+/// 2,000 pods with a node selector that would like to be spread over hosts and two zones, on 1,000 nodes with 40,000
+/// running pods.
 #[divan::bench]
 fn node_selector_2000_pods_over_two_zones(bencher: Bencher) {
     let mut builder = cluster(1_000, 40, 2);
     let node_selector = [("kubernetes.io/os", "linux")].into_iter().collect();
-    add_waiting(&mut builder, "web", 2_000, &PodSpec { node_selector, ..pod("web", 500, 200) });
+    let preferred_spread = vec![spread("web", HOSTNAME), spread("web", ZONE)];
+    add_waiting(&mut builder, "web", 2_000, &PodSpec { node_selector, preferred_spread, ..pod("web", 500, 200) });
     time(bencher, &builder, &groups(2), |plan| assert_eq!((new_nodes(plan), placed(plan)), (250, 2_000)));
 }
 
 /// 33,000 plain pods of 50 kinds, on 1,000 nodes with 40,000 running pods.
 #[divan::bench]
 fn plain_33000_pods_of_50_kinds(bencher: Bencher) {
+    time_33000(bencher, |app, cpu| pod(app, cpu, 200));
+}
+
+/// The same pods, each kind with preferred spreads over hosts and zones.
+#[divan::bench]
+fn preferred_spreads_33000_pods_of_50_kinds(bencher: Bencher) {
+    time_33000(bencher, |app, cpu| PodSpec {
+        preferred_spread: vec![spread(app, HOSTNAME), spread(app, ZONE)],
+        ..pod(app, cpu, 200)
+    });
+}
+
+fn time_33000(bencher: Bencher, spec: impl Fn(&str, i64) -> PodSpec) {
     let mut builder = cluster(1_000, 40, 3);
     for kind in 0..50 {
-        add_waiting(&mut builder, &format!("kind-{kind}"), 660, &pod(&format!("kind-{kind}"), 100 + 10 * kind, 200));
+        let app = format!("kind-{kind}");
+        add_waiting(&mut builder, &app, 660, &spec(&app, 100 + 10 * kind));
     }
     time(bencher, &builder, &groups(3), |plan| {
         assert_eq!(refused(plan), vec![]);

@@ -54,7 +54,7 @@ impl Estimate {
 }
 
 /// Packs pods on new machines of the offers, of which the first that can take a pod is used, and of all offers at most
-/// `limit` machines.
+/// `limit` machines. Where it makes no difference to their number, pods go to the offers that they like best.
 ///
 /// The most pods for the least cost win. When there are not enough machines for all pods, those of high priority
 /// go first. The placement is left with the pods where they are to go: take a mark before and roll back to undo that.
@@ -81,9 +81,11 @@ pub fn estimate(placement: &mut Placement, offers: &[Offer], pods: &[(ClassId, u
     if is_short(placement, pods, &best) {
         best.order = Order::Priority;
     }
-    if best.order != current {
+    let choice = offers.len() > 1 && pods.iter().any(|(class, _)| placement.has_wishes(*class));
+    if best.order != current || choice {
         placement.rollback(mark);
-        best = pack(placement, offers, pods, limit, best.order);
+        let fill = if choice { Placement::fill_as_liked } else { Placement::fill };
+        best = pack_by(fill, placement, offers, pods, limit, best.order);
     }
     best
 }
@@ -95,10 +97,22 @@ fn pack(
     limit: Option<u32>,
     order: Order,
 ) -> Estimate {
+    pack_by(Placement::fill, placement, offers, pods, limit, order)
+}
+
+/// The same with another way to place pods.
+fn pack_by(
+    fill: impl Fn(&mut Placement, &[(ClassId, u32)], &mut Supply) -> Filled,
+    placement: &mut Placement,
+    offers: &[Offer],
+    pods: &[(ClassId, u32)],
+    limit: Option<u32>,
+    order: Order,
+) -> Estimate {
     let mut pods = pods.to_vec();
     order.sort(placement, offers.first().map(|offer| offer.template), &mut pods);
     let mut supply = Supply::new(offers, limit);
-    let Filled { placed, unplaced } = placement.fill(&pods, &mut supply);
+    let Filled { placed, unplaced } = fill(placement, &pods, &mut supply);
     Estimate { nodes: supply.bought(offers), placed, unplaced, order }
 }
 

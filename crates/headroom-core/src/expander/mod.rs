@@ -1,8 +1,8 @@
 //! Which group to enlarge.
 //!
 //! An expander gives every option a score, and the lowest score is best. A chain of expanders compares the options by the
-//! score of the first, those that tie by the score of the second, and so on; the group's name settles the rest, so that
-//! equal snapshots give equal plans. Nothing drops out: the answer is the whole ranking, best option first.
+//! score of the first, those that tie by the score of the second, and so on; then by what the pods would rather have; the
+//! group's name settles the rest, so that equal snapshots give equal plans. Nothing drops out: the answer is the whole ranking, best option first.
 //!
 //! Adding an expander is one file here, one variant of [`Expander`] and of [`Score`].
 
@@ -10,6 +10,7 @@ mod billionths;
 mod chain;
 pub mod least_nodes;
 pub mod least_waste;
+pub mod liking;
 pub mod most_pods;
 pub mod price;
 pub mod priority;
@@ -42,6 +43,8 @@ pub struct Candidate {
     pub requested: Totals,
     /// How much the user prefers this group; see [`priority`].
     pub priority: Option<i64>,
+    /// How much the pods would like to be on such nodes; see [`liking`].
+    pub liking: Option<i64>,
     /// Nothing was packed: `nodes` is the least that these pods could need, and the scores are no better than they could
     /// be for any number of nodes.
     pub at_best: bool,
@@ -72,6 +75,7 @@ pub fn rank(candidates: &[Candidate], chain: &Chain, context: &Context<'_>) -> V
     let expanders = chain.expanders(prices_known);
     let machines = options().map(|(_, candidate)| (&candidate.capacity, candidate.price));
     let unit_prices = &context.formula.settings().unit_prices;
+    let liking = liking::scores(candidates);
     let node_prices = on_one_scale(machines, unit_prices);
     let mut ranking: Vec<Ranked> = options()
         .zip(node_prices)
@@ -85,7 +89,8 @@ pub fn rank(candidates: &[Candidate], chain: &Chain, context: &Context<'_>) -> V
                 Expander::Priority => Score::Priority(priority::score(candidate)),
                 Expander::Random => Score::Random(random::score(candidate, context.seed)),
             };
-            let scores = expanders.iter().map(score).collect();
+            let liking = liking.as_ref().map(|score| Score::Liking(score(candidate)));
+            let scores = expanders.iter().map(score).chain(liking).collect();
             let price = expanders.contains(&Expander::Price).then_some(price);
             let rank = Rank { scores, group: Arc::clone(&candidate.group) };
             let Candidate { nodes, at_best, .. } = *candidate;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::price::Terms;
-use super::{Billionths, least_nodes, least_waste, most_pods, priority, random};
+use super::{Billionths, least_nodes, least_waste, liking, most_pods, priority, random};
 
-/// What one expander says of one option; the lowest is best. Scores of different expanders are never compared.
+/// What one expander says of one option, or what the pods say; the lowest is best. Scores of different expanders are never
+/// compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the expanders' own names")]
@@ -19,13 +20,14 @@ pub enum Score {
     LeastNodes(least_nodes::Score),
     Priority(priority::Score),
     Random(random::Score),
+    Liking(liking::Score),
 }
 
 /// What decides the place of an option, in order of importance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rank {
-    /// One for each expander of the chain.
+    /// One for each expander of the chain, and one for what the pods would rather have where that differs.
     pub scores: Vec<Score>,
     /// Settles what the scores leave open.
     pub group: Arc<str>,
@@ -71,6 +73,7 @@ impl fmt::Display for Score {
             Score::LeastNodes(score) => score.fmt(f),
             Score::Priority(score) => score.fmt(f),
             Score::Random(score) => score.fmt(f),
+            Score::Liking(score) => score.fmt(f),
         }
     }
 }

@@ -6,6 +6,9 @@ use crate::snapshot::PodSpec;
 /// What one `PreferNoSchedule` taint weighs, in the units of a preferred node affinity (1 to 100).
 const TAINT: i64 = 100;
 
+/// What one more pod in a domain weighs that pods would rather be spread over, in the same units.
+pub(super) const SPREAD: i64 = 100;
+
 /// How much a pod would like to run on a node: the weights of the preferred node affinity terms that hold, less a
 /// hundred for each `PreferNoSchedule` taint that it does not tolerate. Higher is better; a pod without preferences
 /// gives 0 to every node without such taints.

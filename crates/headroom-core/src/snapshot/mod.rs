@@ -27,7 +27,7 @@ pub use object::{
     CloudGroup, Effect, Eviction, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm,
     Operator, Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
 };
-pub use rules::{HostPort, LabelSelector, PodTerm, Preference, Protocol, Spread};
+pub use rules::{HostPort, LabelSelector, PodPreference, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
 pub use workload::{BufferLimits, CapacityBuffer, Workload};
 

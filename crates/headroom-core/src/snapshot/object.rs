@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
-use super::{HostPort, Labels, PodTerm, Preference, Spread};
+use super::{HostPort, Labels, PodPreference, PodTerm, Preference, Spread};
 use crate::quantity::{Money, Resources};
 
 /// What a taint does to pods that do not tolerate it.
@@ -253,9 +253,18 @@ pub struct PodSpec {
     /// Required anti-affinity to other pods: none of the terms may hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pod_anti_affinity: Vec<PodTerm>,
+    /// Preferred affinity to other pods: breaks ties and never keeps a pod away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preferred_pod_affinity: Vec<PodPreference>,
+    /// Preferred anti-affinity to other pods: breaks ties and never keeps a pod away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preferred_pod_anti_affinity: Vec<PodPreference>,
     /// Topology spread constraints that keep a pod waiting (`DoNotSchedule`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spread: Vec<Spread>,
+    /// Topology spread constraints that only break ties (`ScheduleAnyway`): domains with fewer pods are better.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preferred_spread: Vec<Spread>,
     /// Ports of the node that the containers take, those of sidecars included.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host_ports: Vec<HostPort>,

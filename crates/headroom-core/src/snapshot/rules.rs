@@ -13,7 +13,7 @@ use super::{Expression, NodeTerm};
 #[serde(transparent)]
 pub struct LabelSelector(pub Vec<Expression>);
 
-/// One required term of a pod's affinity or anti-affinity to other pods.
+/// One term of a pod's affinity or anti-affinity to other pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodTerm {
@@ -36,13 +36,13 @@ pub struct PodTerm {
     pub mismatch_label_keys: Vec<Box<str>>,
 }
 
-/// A topology spread constraint with `whenUnsatisfiable: DoNotSchedule`.
+/// A topology spread constraint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spread {
     /// The node label whose values are the domains.
     pub topology_key: Box<str>,
-    /// So many more pods than in the emptiest domain are allowed in a domain.
+    /// So many more pods than in the emptiest domain are allowed in a domain, where it keeps a pod waiting.
     pub max_skew: u32,
     /// With fewer domains than this, the emptiest one counts as empty.
     pub min_domains: u32,
@@ -122,4 +122,14 @@ pub struct Preference {
     pub weight: i32,
     /// What is preferred.
     pub term: NodeTerm,
+}
+
+/// A preferred affinity or anti-affinity to other pods: each such pod in a place makes it better or worse by `weight`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodPreference {
+    /// From 1 to 100.
+    pub weight: i32,
+    /// Which pods, and what makes two nodes one place.
+    pub term: PodTerm,
 }

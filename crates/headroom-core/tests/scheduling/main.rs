@@ -5,3 +5,4 @@ mod constraints;
 mod oracle;
 mod placement;
 mod random;
+mod wishes;

@@ -68,6 +68,36 @@ impl World {
             && self.anti_affinity_of_others(spec, at)
     }
 
+    /// How much the pod would like to be on the node; None where a label is missing that nodes should have.
+    pub(crate) fn liking(&self, spec: &PodSpec, at: usize) -> Option<i64> {
+        let node = &self.nodes[at];
+        let keeps_off = |taint: &&Taint| {
+            taint.effect == Effect::PreferNoSchedule && !tolerates(spec, &taint.key, &taint.value, taint.effect)
+        };
+        let mut liking = -100 * node.taints.iter().filter(keeps_off).count() as i64;
+        for preferred in &spec.preferred_node_affinity {
+            liking += if terms(std::slice::from_ref(&preferred.term), node) { i64::from(preferred.weight) } else { 0 };
+        }
+        let near = |term: &PodTerm| {
+            let near = self.pods.iter().filter(|pod| {
+                self.same_place(&term.topology_key, pod.node, at) && self.term_matches(spec, term, &pod.spec)
+            });
+            near.count() as i64
+        };
+        for preferred in &spec.preferred_pod_affinity {
+            liking += i64::from(preferred.weight) * near(&preferred.term);
+        }
+        for preferred in &spec.preferred_pod_anti_affinity {
+            liking -= i64::from(preferred.weight) * near(&preferred.term);
+        }
+        for spread in &spec.preferred_spread {
+            let own = node.labels.get(&spread.topology_key)?;
+            let domains = self.domains(spec, spread, &spec.preferred_spread);
+            liking -= 100 * domains.iter().find(|(value, _)| *value == own).map_or(0, |(_, count)| i64::from(*count));
+        }
+        Some(liking)
+    }
+
     fn on(&self, at: usize) -> impl Iterator<Item = &Bound> {
         self.pods.iter().filter(move |pod| pod.node == at)
     }
@@ -98,32 +128,38 @@ impl World {
     }
 
     fn spread(&self, spec: &PodSpec, spread: &Spread, at: usize) -> bool {
+        let Some(own) = self.nodes[at].labels.get(&spread.topology_key) else { return false };
+        let domains = self.domains(spec, spread, &spec.spread);
+        let least = domains.iter().map(|(_, count)| *count).min().unwrap_or(0);
+        let least = if (domains.len() as u32) < spread.min_domains.max(1) { 0 } else { least };
+        let here = domains.iter().find(|(value, _)| *value == own).map_or(0, |(_, count)| *count);
+        let selector = with_keys(spread.selector.as_ref(), spec, &spread.match_label_keys, &[]);
+        let itself = u32::from(selects(selector.as_ref(), &spec.labels));
+        i64::from(here + itself) - i64::from(least) <= i64::from(spread.max_skew)
+    }
+
+    /// The domains that a spread constraint looks at, with the pods that it counts there. `all` are those of its kind.
+    fn domains(&self, spec: &PodSpec, spread: &Spread, all: &[Spread]) -> Vec<(&str, u32)> {
         let selector = with_keys(spread.selector.as_ref(), spec, &spread.match_label_keys, &[]);
         let counted = |pod: &Bound| {
             pod.spec.namespace == spec.namespace && !pod.deleting && selects(selector.as_ref(), &pod.spec.labels)
         };
-        let key = &*spread.topology_key;
-        let Some(own) = self.nodes[at].labels.get(key) else { return false };
         let mut domains: Vec<(&str, u32)> = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
-            let has_keys = spec.spread.iter().all(|spread| node.labels.get(&spread.topology_key).is_some());
+            let has_keys = all.iter().all(|spread| node.labels.get(&spread.topology_key).is_some());
             let included = (spread.ignore_node_affinity || node_affinity(spec, node))
                 && (!spread.honor_node_taints || untolerated(spec, &node.taints).is_none());
             if !has_keys || !included {
                 continue;
             }
-            let value = node.labels.get(key).unwrap();
+            let value = node.labels.get(&spread.topology_key).unwrap();
             let pods = self.on(index).filter(|pod| counted(pod)).count() as u32;
             match domains.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, count)) => *count += pods,
                 None => domains.push((value, pods)),
             }
         }
-        let least = domains.iter().map(|(_, count)| *count).min().unwrap_or(0);
-        let least = if (domains.len() as u32) < spread.min_domains.max(1) { 0 } else { least };
-        let here = domains.iter().find(|(value, _)| *value == own).map_or(0, |(_, count)| *count);
-        let itself = u32::from(selects(selector.as_ref(), &spec.labels));
-        i64::from(here + itself) - i64::from(least) <= i64::from(spread.max_skew)
+        domains
     }
 
     fn affinity(&self, spec: &PodSpec, at: usize) -> bool {

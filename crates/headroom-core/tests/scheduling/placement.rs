@@ -44,7 +44,7 @@ fn changes(world: &World, waiting: &[SharedSpec]) -> Vec<Change> {
     changes
 }
 
-fn snapshot(world: &World, waiting: &[SharedSpec]) -> Snapshot {
+pub(crate) fn snapshot(world: &World, waiting: &[SharedSpec]) -> Snapshot {
     built(changes(world, waiting))
 }
 
@@ -54,7 +54,7 @@ fn built(changes: Vec<Change>) -> Snapshot {
     builder.snapshot().clone()
 }
 
-fn classes(snapshot: &Snapshot, specs: &[SharedSpec]) -> Vec<ClassId> {
+pub(crate) fn classes(snapshot: &Snapshot, specs: &[SharedSpec]) -> Vec<ClassId> {
     let class = |at: usize| snapshot.pod(&specs[at].namespace, &format!("waiting-{at}")).unwrap().class;
     (0..specs.len()).map(class).collect()
 }
@@ -363,7 +363,7 @@ fn requested(placement: &Placement, pods: &[(ClassId, u32)]) -> Totals {
     sum
 }
 
-fn new_nodes(templates: &[(Template, Vec<SharedSpec>)]) -> Vec<NewNode<'_>> {
+pub(crate) fn new_nodes(templates: &[(Template, Vec<SharedSpec>)]) -> Vec<NewNode<'_>> {
     let new = templates.iter();
     new.map(|(template, daemon_sets)| NewNode { template, daemon_sets, attach_limits: &[] }).collect()
 }
@@ -377,6 +377,6 @@ fn with_machine(world: &World, (template, daemon_sets): &(Template, Vec<SharedSp
     (world, node)
 }
 
-fn offers(templates: &[(Template, Vec<SharedSpec>)], limit: u32) -> Vec<Offer> {
+pub(crate) fn offers(templates: &[(Template, Vec<SharedSpec>)], limit: u32) -> Vec<Offer> {
     (0..templates.len() as u32).map(|template| Offer { template: TemplateId(template), limit, cost: 1 }).collect()
 }

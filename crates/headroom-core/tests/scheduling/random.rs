@@ -6,7 +6,7 @@ use headroom_core::quantity::Resources;
 use headroom_core::scheduling::HOSTNAME;
 use headroom_core::snapshot::{
     AccessModes, Claim, ClaimState, Effect, Expression, HostPort, LabelSelector, Labels, Node, NodeTerm, Operator,
-    PodSpec, PodTerm, SharedSpec, Spread, StorageClass, Taint, Template, Toleration, Volume,
+    PodPreference, PodSpec, PodTerm, Preference, SharedSpec, Spread, StorageClass, Taint, Template, Toleration, Volume,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -139,8 +139,8 @@ fn spec() -> impl Strategy<Value = SharedSpec> {
     let place = (node_selector, rarely(node_term(), 2), rarely(toleration(), 3));
     let near = (rarely(pod_term(), 2), rarely(pod_term(), 3), rarely(spread(), 4));
     let rest = (rarely(host_port(), 2), rarely(claim, 2), prop_oneof![40 => Just(0usize), 1 => Just(1)]);
-    (words(&["one", "one", "two"]), labels, requests(), place, near, rest).prop_map(
-        |(namespace, (app, tier), requests, place, near, (host_ports, mut claims, devices))| {
+    (words(&["one", "one", "two"]), labels, requests(), place, near, wishes(), rest).prop_map(
+        |(namespace, (app, tier), requests, place, near, wishes, (host_ports, mut claims, devices))| {
             claims.sort();
             claims.dedup();
             let labels: Labels = [("app", Some(app)), ("tier", tier)]
@@ -157,6 +157,10 @@ fn spec() -> impl Strategy<Value = SharedSpec> {
                 pod_affinity: near.0,
                 pod_anti_affinity: near.1,
                 spread: near.2,
+                preferred_node_affinity: wishes.0,
+                preferred_pod_affinity: wishes.1,
+                preferred_pod_anti_affinity: wishes.2,
+                preferred_spread: wishes.3,
                 host_ports,
                 claims,
                 resource_claims: vec!["device".into(); devices],
@@ -164,6 +168,14 @@ fn spec() -> impl Strategy<Value = SharedSpec> {
             })
         },
     )
+}
+
+type Wishes = (Vec<Preference>, Vec<PodPreference>, Vec<PodPreference>, Vec<Spread>);
+
+fn wishes() -> impl Strategy<Value = Wishes> {
+    let of_nodes = (1..=100, node_term()).prop_map(|(weight, term)| Preference { weight, term });
+    let of_pods = || (1..=100, pod_term()).prop_map(|(weight, term)| PodPreference { weight, term });
+    (rarely(of_nodes, 3), rarely(of_pods(), 3), rarely(of_pods(), 3), rarely(spread(), 4))
 }
 
 fn place_labels() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {

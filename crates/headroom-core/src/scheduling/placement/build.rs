@@ -1,7 +1,7 @@
 //! Makes a placement from a snapshot.
 //!
 //! Free resources come from the sums that the snapshot keeps. Pods are only walked over when some class of them is
-//! bound by rules, or holds its place for nobody.
+//! bound by rules, or looked at by those that wait, or holds its place for nobody.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ impl Placement {
     fn add_pods(&mut self, snapshot: &Snapshot) {
         let least = self.expendable_below;
         let holds_nothing = |class: &Class| least.is_some_and(|least| class.spec.priority < least);
-        if !self.classes.iter().any(|class| class.rules.is_some() || holds_nothing(class)) {
+        if !self.classes.iter().any(|class| class.is_looked_at() || holds_nothing(class)) {
             return;
         }
         for view in snapshot.nodes() {
@@ -224,12 +224,12 @@ impl Placement {
                 let node = self.nodes.at_mut(id);
                 if holds_nothing(class) {
                     node.use_resources(class, -1);
-                } else if let Some(rules) = &class.rules {
-                    node.occupy(rules, 1);
+                } else if class.is_looked_at() {
+                    class.rules.iter().for_each(|rules| node.occupy(rules, 1));
                     if !deleting {
                         node.list(pod.0, 1);
                     }
-                    recount(&mut self.counters, &self.shapes, id, node, rules, 1, deleting);
+                    recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
                 }
             }
             self.add_shares(&view, id);
@@ -276,9 +276,7 @@ impl Placement {
                 let class = self.classes.at(*id);
                 let node = self.prototypes.at_mut(number);
                 node.take(*id, class, 1, false);
-                if let Some(rules) = &class.rules {
-                    recount(&mut self.counters, &self.shapes, NONE, node, rules, 1, false);
-                }
+                recount(&mut self.counters, &self.shapes, NONE, node, class.counters(), 1, false);
             }
         }
     }

@@ -23,8 +23,35 @@ pub(in crate::scheduling) struct Class {
     pub(super) extra: bool,
     /// Its static side.
     pub(in crate::scheduling) statics: u32,
+    /// Some of its pods wait, so that it matters what they would rather have.
+    pub(super) waits: bool,
     /// What binds it to the pods around it; None for most.
     pub(in crate::scheduling) rules: Option<Arc<Rules>>,
+    /// What it would rather have, and what other classes would rather have of it; None for most.
+    pub(super) wishes: Option<Arc<Wishes>>,
+}
+
+impl Class {
+    /// Counters that a pod of this class adds one to.
+    pub(super) fn counters(&self) -> impl Iterator<Item = u32> {
+        let by_rules = self.rules.iter().flat_map(|rules| &rules.adds);
+        by_rules.chain(self.wishes.iter().flat_map(|wishes| &wishes.adds)).copied()
+    }
+
+    /// Whether its pods would rather be on some nodes than on others, as far as they say so themselves.
+    pub(super) fn has_wishes(&self) -> bool {
+        let spec = &self.spec;
+        self.waits
+            && !(spec.preferred_node_affinity.is_empty()
+                && spec.preferred_pod_affinity.is_empty()
+                && spec.preferred_pod_anti_affinity.is_empty()
+                && spec.preferred_spread.is_empty())
+    }
+
+    /// Whether somebody looks at pods of this class beyond what they need.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.rules.is_some() || self.wishes.is_some()
+    }
 }
 
 /// The static side of classes that no static constraint tells apart.
@@ -74,6 +101,29 @@ pub(in crate::scheduling) struct Rules {
     pub(in crate::scheduling) shunned_by: SmallVec<[u32; 1]>,
     /// Counters that a pod of this class adds one to.
     pub(in crate::scheduling) adds: SmallVec<[u32; 2]>,
+}
+
+/// What pods of a class would rather have. It decides between nodes that would all do. Counters are given by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wishes {
+    /// About the pods around them; what they wish of nodes is part of the spec.
+    pub(super) list: SmallVec<[Wish; 2]>,
+    /// What they wish of nodes names single ones.
+    pub(super) by_name: bool,
+    /// Counters that wishes look at and that a pod of this class adds one to.
+    pub(super) adds: SmallVec<[u32; 2]>,
+}
+
+/// A preferred affinity or anti-affinity to other pods, or a spread that nothing depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wish {
+    pub(super) counter: u32,
+    /// What each pod in a domain makes it better by, or worse.
+    pub(super) weight: i64,
+    /// Nodes without the label come last.
+    pub(super) needs_key: bool,
+    /// The pods of the class count themselves.
+    pub(super) counts_own: bool,
 }
 
 impl Rules {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::class::Rules;
 use super::node::Node;
 use super::shape::{Key, Shape, Shapes};
 use super::table::Table;
@@ -119,6 +118,13 @@ impl Counter {
         self.counts.get(&domain).copied().unwrap_or(0)
     }
 
+    /// The domains that have pods, in the order of their numbers.
+    pub(super) fn domains(&self) -> Vec<u32> {
+        let mut domains: Vec<u32> = self.counts.keys().copied().collect();
+        domains.sort_unstable();
+        domains
+    }
+
     /// Whether there is a pod in any domain.
     pub(in crate::scheduling) fn any(&self) -> bool {
         self.total > 0
@@ -172,19 +178,19 @@ impl Counter {
     }
 }
 
-/// What the counters that a class moves make of `each` more of its pods on each copy of a node. Topology spread does not
+/// What the counters `adds` that a class moves make of `each` more of its pods on each copy of a node. Topology spread does not
 /// count pods that are being deleted.
 pub(super) fn recount(
     counters: &mut Table<Counter>,
     shapes: &Shapes,
     id: u32,
     node: &Node,
-    rules: &Rules,
+    adds: impl Iterator<Item = u32>,
     each: i64,
     deleting: bool,
 ) {
-    for number in &rules.adds {
-        let counter = counters.at_mut(*number);
+    for number in adds {
+        let counter = counters.at_mut(number);
         let domain = node.domain(counter.key, shapes);
         let counts = !(deleting && counter.scope.is_some()) && counter.looks_at(id, node);
         if domain != NONE && counts {

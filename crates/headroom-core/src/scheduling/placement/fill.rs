@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::class::{Rules, SpreadRule};
+use super::class::{Rules, SpreadRule, Wishes};
 use super::node::Node;
 use super::shape::{Key, Shape};
 use super::supply::Supply;
@@ -36,6 +36,13 @@ pub struct Unplaced {
     pub why: Misfit,
 }
 
+impl Filled {
+    /// How many pods were not placed.
+    pub(super) fn left_out(&self) -> u64 {
+        self.unplaced.iter().map(|unplaced| u64::from(unplaced.count)).sum()
+    }
+}
+
 impl Unplaced {
     /// Whether more machines would have helped.
     pub fn is_for_want_of_machines(&self) -> bool {
@@ -48,6 +55,8 @@ impl Unplaced {
 pub(super) struct Lot {
     pub(super) class: u32,
     pub(super) rules: Option<Arc<Rules>>,
+    /// What is to be looked at of what they wish.
+    pub(super) wishes: Option<Arc<Wishes>>,
     /// Only nodes in this domain.
     pub(super) within: Option<(Key, u32)>,
     /// The counters of spread constraints that are seen to already: one over a label, one over hosts.
@@ -60,6 +69,11 @@ impl Placement {
     /// Classes that wait for others, because they want to be near them or spread over the same domains, are tried again
     /// after these.
     pub fn fill(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply) -> Filled {
+        self.fill_by(pods, supply, false)
+    }
+
+    /// The same, and `liked` says whether it is looked at what pods wish of the pods around them.
+    pub(super) fn fill_by(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply, liked: bool) -> Filled {
         let mut lots: Vec<(ClassId, u32, u32)> = pods.iter().map(|(class, count)| (*class, *count, 0)).collect();
         let mut again = true;
         let mut first = true;
@@ -68,7 +82,7 @@ impl Placement {
             for (class, wanted, placed) in &mut lots {
                 let bound = self.class(*class).rules.is_some();
                 if *placed < *wanted && (first || bound) {
-                    let more = self.fill_class(class.0, *wanted - *placed, supply);
+                    let more = self.fill_class(class.0, *wanted - *placed, supply, liked);
                     *placed += more;
                     // What was placed may have made room for a class that was tried before.
                     again |= more > 0;
@@ -101,9 +115,10 @@ impl Placement {
     }
 
     /// Places up to `wanted` pods of a class; the answer is how many.
-    fn fill_class(&mut self, class: u32, wanted: u32, supply: &mut Supply) -> u32 {
-        let rules = self.classes.at(class).rules.clone();
-        let lot = Lot { class, rules, within: None, but: [NONE; 2] };
+    fn fill_class(&mut self, class: u32, wanted: u32, supply: &mut Supply, liked: bool) -> u32 {
+        let entry = self.classes.at(class);
+        let wishes = entry.wishes.clone().filter(|_| liked && entry.has_wishes());
+        let lot = Lot { class, rules: entry.rules.clone(), wishes, within: None, but: [NONE; 2] };
         let over_labels = lot.rules.as_deref().map(|rules| self.spreads_itself(rules, false)).unwrap_or_default();
         let mut placed = match &*over_labels {
             [] => self.pour(&lot, wanted, supply),
@@ -111,7 +126,9 @@ impl Placement {
             // Several such constraints at once are met pod by pod, below.
             [_, _, ..] => 0,
         };
-        // Where constraints meet, filling by number keeps to what is certain: one pod more may still find a place.
+        // Where constraints meet, filling by number keeps to what is certain: one pod more may still find a place. To look
+        // for the best place each time would take too long.
+        let lot = Lot { wishes: None, ..lot };
         while lot.rules.is_some() && placed < wanted && self.pour_by_room(&lot, 1, supply) == 1 {
             placed += 1;
         }
@@ -136,12 +153,15 @@ impl Placement {
 
     /// Node by node, as many on each as it has room for.
     pub(super) fn pour_by_room(&mut self, lot: &Lot, wanted: u32, supply: &mut Supply) -> u32 {
-        let mut placed = 0;
         let shapes = self.fitting(lot.class);
+        let mut placed = self.pour_as_liked(lot, &shapes, wanted);
         for shape in shapes.iter().copied() {
             if placed < wanted && lot.allows(self.shapes.at(shape)) {
                 placed += self.pour_on_shape(lot, shape, wanted - placed);
             }
+        }
+        if placed < wanted {
+            placed += self.pour_on_liked_offers(lot, wanted - placed, supply);
         }
         for at in 0..supply.offers.len() {
             if placed < wanted {
@@ -165,7 +185,7 @@ impl Placement {
         placed
     }
 
-    fn pour_on_new(&mut self, lot: &Lot, at: usize, wanted: u32, supply: &mut Supply) -> u32 {
+    pub(super) fn pour_on_new(&mut self, lot: &Lot, at: usize, wanted: u32, supply: &mut Supply) -> u32 {
         let mut placed = 0;
         // What is placed may change how many may follow.
         while placed < wanted {

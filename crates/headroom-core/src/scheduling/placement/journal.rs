@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::class::Rules;
 use super::counter::recount;
 use super::node::Node;
 use super::{NONE, NodeId, Placement, TemplateId};
@@ -127,8 +126,8 @@ impl Placement {
         if old_host != NONE {
             part.host = id;
             for (class, _) in &part.pods {
-                let Some(rules) = &self.classes.at(*class).rules else { continue };
-                rules.adds.iter().for_each(|counter| self.counters.at_mut(*counter).split_host(old_host, id));
+                let adds = self.classes.at(*class).counters();
+                adds.for_each(|counter| self.counters.at_mut(counter).split_host(old_host, id));
             }
         }
         self.append(part);
@@ -141,9 +140,7 @@ impl Placement {
         let (id, number) = (node, class);
         let (class, node) = (self.classes.at(number), self.nodes.at_mut(id));
         node.take(number, class, each, deleting);
-        if let Some(rules) = &class.rules {
-            recount(&mut self.counters, &self.shapes, id, node, rules, each, deleting);
-        }
+        recount(&mut self.counters, &self.shapes, id, node, class.counters(), each, deleting);
         self.show_room(id);
     }
 
@@ -159,11 +156,10 @@ impl Placement {
         let pods = self.nodes.at(id).pods.clone();
         let mut count = |node: &Node, sign: i64| {
             for (class, each) in &pods {
-                let Some(rules) = &self.classes.at(*class).rules else { continue };
-                let leaves_out = |counter: &&u32| self.counters.at(**counter).leaves_out_closed();
-                let adds = rules.adds.iter().filter(leaves_out).copied().collect();
-                let rules = Rules { adds, ..Rules::default() };
-                recount(&mut self.counters, &self.shapes, id, node, &rules, sign * i64::from(*each), false);
+                let adds = self.classes.at(*class).counters();
+                let adds: Vec<u32> = adds.filter(|counter| self.counters.at(*counter).leaves_out_closed()).collect();
+                let each = sign * i64::from(*each);
+                recount(&mut self.counters, &self.shapes, id, node, adds.into_iter(), each, false);
             }
         };
         let node = self.nodes.at_mut(id);
@@ -190,8 +186,8 @@ impl Placement {
         let id = self.nodes.len();
         let node = Node { shape, copies, host: id, ..self.prototypes.at(template.0).clone() };
         for (class, each) in &node.pods {
-            let Some(rules) = &self.classes.at(*class).rules else { continue };
-            recount(&mut self.counters, &self.shapes, id, &node, rules, i64::from(*each), false);
+            let adds = self.classes.at(*class).counters();
+            recount(&mut self.counters, &self.shapes, id, &node, adds, i64::from(*each), false);
         }
         let shape = self.shapes.at_mut(shape);
         shape.copies += copies;
@@ -205,8 +201,8 @@ impl Placement {
         let Some(node) = self.detach() else { return };
         let id = self.nodes.len();
         for (class, each) in &node.pods {
-            let Some(rules) = &self.classes.at(*class).rules else { continue };
-            recount(&mut self.counters, &self.shapes, id, &node, rules, -i64::from(*each), false);
+            let adds = self.classes.at(*class).counters();
+            recount(&mut self.counters, &self.shapes, id, &node, adds, -i64::from(*each), false);
         }
         let shape = self.shapes.at_mut(node.shape);
         shape.copies = shape.copies.saturating_sub(node.copies);
@@ -217,8 +213,8 @@ impl Placement {
         let Some(part) = self.detach() else { return };
         if part.host != NONE {
             for (class, _) in &part.pods {
-                let Some(rules) = &self.classes.at(*class).rules else { continue };
-                rules.adds.iter().for_each(|counter| self.counters.at_mut(*counter).merge_host(part.host));
+                let adds = self.classes.at(*class).counters();
+                adds.for_each(|counter| self.counters.at_mut(counter).merge_host(part.host));
             }
         }
         self.nodes.at_mut(into).copies += part.copies;

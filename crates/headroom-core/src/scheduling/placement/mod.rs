@@ -13,11 +13,13 @@ mod fill;
 mod journal;
 mod leave;
 mod level;
+mod liked;
 mod node;
 mod outlook;
 mod read;
 mod rooms;
 mod rules;
+mod selection;
 mod shape;
 mod size;
 mod spread_hosts;
@@ -25,6 +27,7 @@ mod spread_labels;
 mod supply;
 mod table;
 mod upcoming;
+mod wishes;
 
 use std::sync::Arc;
 

@@ -42,8 +42,8 @@ pub(in crate::scheduling) struct Node {
     pub(in crate::scheduling) attached: Vec<(u32, u32, u32)>,
     /// The most volumes of a driver.
     pub(in crate::scheduling) limits: Vec<(u32, u32)>,
-    /// Pods by class, those that are being deleted left out: the ones that some rule looks at, the ones that are not in the
-    /// snapshot and, on machines without a name, all.
+    /// Pods by class, those that are being deleted left out: the ones that some rule or wish looks at, the ones that are not
+    /// in the snapshot and, on machines without a name, all.
     pub(super) pods: Vec<(u32, u32)>,
 }
 
@@ -88,7 +88,7 @@ impl Node {
             self.occupy(rules, each);
             self.share(rules, each);
         }
-        if !deleting && (class.rules.is_some() || class.extra || !self.is_named()) {
+        if !deleting && (class.is_looked_at() || class.extra || !self.is_named()) {
             self.list(id, each);
         }
     }

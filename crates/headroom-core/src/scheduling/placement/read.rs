@@ -25,8 +25,9 @@ pub(super) struct Read {
 
 /// Reads the classes of a snapshot and of some pods more.
 pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a SharedSpec>) -> Read {
-    let mut specs: Vec<(u32, &SharedSpec)> =
-        snapshot.classes().filter_map(|class| Some((class.id.0, snapshot.spec(class.id)?))).collect();
+    let known = snapshot.classes();
+    let known = known.filter_map(|class| Some((class.id.0, snapshot.spec(class.id)?, class.pending() > 0)));
+    let mut specs: Vec<(u32, &SharedSpec, bool)> = known.collect();
     let mut next = u32::try_from(snapshot.class_slots()).unwrap_or(u32::MAX);
     let mut added: FxHashMap<&SharedSpec, u32> = FxHashMap::default();
     let mut read = Read::default();
@@ -35,7 +36,7 @@ pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a S
             Some(id) => id,
             None => {
                 added.insert(spec, next);
-                specs.push((next, spec));
+                specs.push((next, spec, false));
                 next += 1;
                 next - 1
             }
@@ -43,17 +44,18 @@ pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a S
         read.extra.push(id);
     }
     read.classes = Table::with_len(next as usize);
-    for (_, spec) in &specs {
+    for (_, spec, _) in &specs {
         read.columns.learn(&spec.requests);
     }
     let mut index: FxHashMap<StaticKey<'_>, u32> = FxHashMap::default();
-    for (rank, (id, spec)) in (0..).zip(&specs) {
+    for (rank, (id, spec, waits)) in (0..).zip(&specs) {
         let statics = *index.entry(StaticKey::of(spec)).or_insert_with(|| read.statics.push(statics(snapshot, spec)));
         let need = read.columns.row(&spec.requests).collect();
-        *read.classes.at_mut(*id) = Class { spec: (*spec).clone(), need, rank, extra: false, statics, rules: None };
+        let class = Class { spec: (*spec).clone(), need, rank, statics, waits: *waits, ..Class::default() };
+        *read.classes.at_mut(*id) = class;
     }
-    let specs = specs.iter().map(|(_, spec)| &***spec);
-    let asked = specs.flat_map(labels).chain(read.statics.iter().flat_map(|statics| statics.volumes.keys()));
+    let asked = specs.iter().flat_map(|(_, spec, waits)| labels(spec, *waits));
+    let asked = asked.chain(read.statics.iter().flat_map(|statics| statics.volumes.keys()));
     let asked: BTreeSet<&str> = asked.filter(|key| *key != HOSTNAME).collect();
     read.labels = asked.into_iter().map(Box::from).collect();
     read
@@ -89,13 +91,17 @@ fn statics(snapshot: &Snapshot, spec: &SharedSpec) -> Statics {
     Statics { spec: spec.clone(), volumes: Arc::new(volumes), by_node, ..Statics::default() }
 }
 
-/// The node labels that a spec asks about, its volumes left out.
-fn labels(spec: &PodSpec) -> impl Iterator<Item = &str> {
+/// The node labels that a spec asks about, its volumes left out. What pods wish of the pods around them matters while they
+/// wait.
+fn labels(spec: &PodSpec, waits: bool) -> impl Iterator<Item = &str> {
     let selector = spec.node_selector.iter().map(|(key, _)| key);
     let required = node_affinity::keys(&spec.node_affinity);
     let preferred = spec.preferred_node_affinity.iter();
     let preferred = preferred.flat_map(|preference| node_affinity::keys(std::slice::from_ref(&preference.term)));
-    let terms = spec.pod_affinity.iter().chain(&spec.pod_anti_affinity).map(|term| &*term.topology_key);
-    let spread = spec.spread.iter().map(|spread| &*spread.topology_key);
-    selector.chain(required).chain(preferred).chain(terms).chain(spread)
+    let terms = spec.pod_affinity.iter().chain(&spec.pod_anti_affinity);
+    let wishes = spec.preferred_pod_affinity.iter().chain(&spec.preferred_pod_anti_affinity);
+    let terms = terms.chain(wishes.filter(move |_| waits).map(|preference| &preference.term));
+    let spread = spec.spread.iter().chain(spec.preferred_spread.iter().filter(move |_| waits));
+    let places = terms.map(|term| &*term.topology_key).chain(spread.map(|spread| &*spread.topology_key));
+    selector.chain(required).chain(preferred).chain(places)
 }

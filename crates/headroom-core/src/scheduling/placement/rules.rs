@@ -1,19 +1,20 @@
 //! What binds classes to the pods around them: makes the counters, and tells each class which ones it moves and asks.
 
 use std::collections::BTreeSet;
+use std::slice;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use super::class::{AntiRule, Class, Rules, SpreadRule, Statics};
+use super::class::{AntiRule, Class, Rules, SpreadRule, Statics, Wish, Wishes};
 use super::counter::{Counter, Scope};
+use super::selection::{Index, Selection, Wanted, describe, wanted};
 use super::shape::{Key, Shapes};
 use super::table::Table;
-use crate::scheduling::selector::{Shown, narrow, selects};
-use crate::scheduling::shares;
-use crate::snapshot::{
-    HostPort, LabelSelector, Labels, NodeTerm, Operator, PodSpec, PodTerm, SharedSpec, Snapshot, Spread, Toleration,
-};
+use crate::scheduling::selector::{narrow, selects};
+use crate::scheduling::{node_affinity, preference, shares};
+use crate::snapshot::{HostPort, Labels, NodeTerm, PodSpec, SharedSpec, Snapshot, Spread, Toleration};
 
 /// The label that every namespace has: its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
@@ -30,42 +31,71 @@ pub(super) struct RuleBook {
     pub(super) drivers: Table<Arc<str>>,
 }
 
-/// Gives each class its rules.
+/// Gives each class its rules, and its wishes to those that wait.
 pub(super) fn write(
     snapshot: &Snapshot,
     classes: &mut Table<Class>,
     statics: &Table<Statics>,
     shapes: &Shapes,
 ) -> RuleBook {
-    let mut bound: Vec<(u32, u32, SharedSpec)> = (0..)
+    let mut own: Vec<(u32, u32, SharedSpec)> = (0..)
         .zip(classes.iter())
-        .filter(|(_, class)| is_bound(&class.spec))
+        .filter(|(_, class)| is_bound(&class.spec) || class.has_wishes())
         .map(|(id, class)| (class.rank, id, class.spec.clone()))
         .collect();
-    if bound.is_empty() {
+    if own.is_empty() {
         return RuleBook::default();
     }
-    bound.sort_by_key(|(rank, ..)| *rank);
+    own.sort_by_key(|(rank, ..)| *rank);
     let mut writer = Writer::new(snapshot, shapes);
-    let mut rules: FxHashMap<u32, Rules> = FxHashMap::default();
-    for (_, id, spec) in &bound {
-        let volumes = &statics.at(classes.at(*id).statics).volumes;
-        let mut own = writer.own_rules(spec);
-        own.attach = volumes.attach.iter().map(|(driver, handle)| writer.volume(driver, handle)).collect();
-        let exclusive = volumes.exclusive.iter().map(|claim| writer.claim(&spec.namespace, claim));
-        own.anti.extend(exclusive);
-        rules.insert(*id, own);
+    let mut written: FxHashMap<u32, Written> = FxHashMap::default();
+    for (_, id, spec) in &own {
+        let class = classes.at(*id);
+        let mut own = Written::default();
+        if is_bound(spec) {
+            let volumes = &statics.at(class.statics).volumes;
+            let mut rules = writer.own_rules(spec);
+            rules.attach = volumes.attach.iter().map(|(driver, handle)| writer.volume(driver, handle)).collect();
+            rules.anti.extend(volumes.exclusive.iter().map(|claim| writer.claim(&spec.namespace, claim)));
+            own.rules = Some(rules);
+        }
+        own.wishes = class.has_wishes().then(|| writer.own_wishes(spec));
+        written.insert(*id, own);
     }
-    writer.match_classes(classes, &mut rules);
+    writer.match_classes(classes, &mut written);
     for (id, class) in (0..).zip(classes.iter_mut()) {
-        let Some(mut own) = rules.remove(&id) else { continue };
-        let adds = own.adds.clone();
-        own.spread.iter_mut().for_each(|rule| rule.counts_own = adds.contains(&rule.counter));
-        own.anti.iter_mut().for_each(|rule| rule.against_own = adds.contains(&rule.counter));
-        own.meets_own_affinity = own.affinity.first().is_some_and(|counter| adds.contains(counter));
-        class.rules = Some(Arc::new(own));
+        let Some(Written { rules, wishes }) = written.remove(&id) else { continue };
+        class.rules = rules.map(|rules| Arc::new(rules.with_own()));
+        class.wishes = wishes.map(|wishes| Arc::new(wishes.with_own()));
     }
     writer.book
+}
+
+/// What is written for one class.
+#[derive(Default)]
+struct Written {
+    rules: Option<Rules>,
+    wishes: Option<Wishes>,
+}
+
+impl Rules {
+    /// Notes which of its rules its own pods count for.
+    fn with_own(mut self) -> Self {
+        let Rules { adds, spread, anti, affinity, .. } = &mut self;
+        spread.iter_mut().for_each(|rule| rule.counts_own = adds.contains(&rule.counter));
+        anti.iter_mut().for_each(|rule| rule.against_own = adds.contains(&rule.counter));
+        self.meets_own_affinity = affinity.first().is_some_and(|counter| adds.contains(counter));
+        self
+    }
+}
+
+impl Wishes {
+    /// Notes which of its wishes its own pods count for.
+    fn with_own(mut self) -> Self {
+        let Wishes { list, adds, .. } = &mut self;
+        list.iter_mut().for_each(|wish| wish.counts_own = adds.contains(&wish.counter));
+        self
+    }
 }
 
 /// Whether the spec itself has a rule.
@@ -78,31 +108,24 @@ fn is_bound(spec: &PodSpec) -> bool {
         && shares::asked(spec).next().is_none())
 }
 
-/// Which pods a counter counts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Selection {
-    /// Those that are wanted by each of these.
-    Pods(Vec<Wanted>),
-    /// Those that mount a claim.
-    Claim(Arc<str>, Box<str>),
-}
-
-/// Pods with some labels in some namespaces.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Wanted {
-    selector: Option<LabelSelector>,
-    namespaces: Vec<Arc<str>>,
-    namespace_selector: Option<LabelSelector>,
-}
-
 /// What makes two counters one.
 #[derive(PartialEq, Eq, Hash)]
 struct CounterKey {
     selection: usize,
     key: Key,
-    /// It counts not the selected pods but those that do not want them near.
-    owners: bool,
+    counts: Counts,
     scope: Option<ScopeKey>,
+}
+
+/// What a counter counts, given a selection of pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Counts {
+    /// The selected pods, for rules.
+    Selected,
+    /// Those that do not want the selected ones near.
+    Owners,
+    /// The selected pods, for wishes.
+    Wished,
 }
 
 /// What makes the scopes of two topology spread constraints one.
@@ -130,6 +153,14 @@ struct Selected {
     counting: Vec<u32>,
     /// They count pods that do not want the selected ones near.
     against: Vec<u32>,
+    /// They count the selected pods for those that wish something of them.
+    wished: Vec<u32>,
+}
+
+impl Selected {
+    fn new(selection: Selection) -> Self {
+        Selected { selection, counting: Vec::new(), against: Vec::new(), wished: Vec::new() }
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -158,19 +189,21 @@ impl<'a> Writer<'a> {
             rules.shares.push((number, amount));
         }
         for spread in &spec.spread {
-            rules.spread.push(self.spread(spec, spread));
+            let counter = self.spread(spec, spread, &spec.spread, Counts::Selected);
+            let Spread { max_skew, min_domains, .. } = *spread;
+            rules.spread.push(SpreadRule { counter, max_skew, min_domains, counts_own: false });
         }
         let all = Selection::Pods(spec.pod_affinity.iter().map(|term| wanted(spec, term)).collect());
         for term in &spec.pod_affinity {
             let key = self.shapes.key(&term.topology_key);
-            rules.affinity.push(self.counter(all.clone(), key, false, None));
+            rules.affinity.push(self.counter(all.clone(), key, Counts::Selected, None));
         }
         for term in &spec.pod_anti_affinity {
             let key = self.shapes.key(&term.topology_key);
             let selection = Selection::Pods(vec![wanted(spec, term)]);
-            let counter = self.counter(selection.clone(), key, false, None);
+            let counter = self.counter(selection.clone(), key, Counts::Selected, None);
             rules.anti.push(AntiRule { counter, against_own: false });
-            let owners = self.counter(selection, key, true, None);
+            let owners = self.counter(selection, key, Counts::Owners, None);
             if !rules.adds.contains(&owners) {
                 rules.adds.push(owners);
             }
@@ -178,8 +211,32 @@ impl<'a> Writer<'a> {
         rules
     }
 
-    fn spread(&mut self, spec: &SharedSpec, spread: &Spread) -> SpreadRule {
-        let keys: BTreeSet<Key> = spec.spread.iter().map(|spread| self.shapes.key(&spread.topology_key)).collect();
+    /// What a spec would rather have of the pods around its own.
+    fn own_wishes(&mut self, spec: &SharedSpec) -> Wishes {
+        let mut list = SmallVec::new();
+        let signed = [(&spec.preferred_pod_affinity, 1), (&spec.preferred_pod_anti_affinity, -1)];
+        for (preferred, sign) in signed.into_iter().flat_map(|(all, sign)| all.iter().map(move |one| (one, sign))) {
+            let key = self.shapes.key(&preferred.term.topology_key);
+            let selection = Selection::Pods(vec![wanted(spec, &preferred.term)]);
+            let counter = self.counter(selection, key, Counts::Wished, None);
+            list.push(Wish {
+                counter,
+                weight: sign * i64::from(preferred.weight),
+                needs_key: false,
+                counts_own: false,
+            });
+        }
+        for spread in &spec.preferred_spread {
+            let counter = self.spread(spec, spread, &spec.preferred_spread, Counts::Wished);
+            list.push(Wish { counter, weight: -preference::SPREAD, needs_key: true, counts_own: false });
+        }
+        let mut of_nodes = spec.preferred_node_affinity.iter().map(|preferred| slice::from_ref(&preferred.term));
+        Wishes { list, by_name: of_nodes.any(node_affinity::names_nodes), adds: SmallVec::new() }
+    }
+
+    /// The counter of a topology spread constraint; `all` are those of its kind that the spec has.
+    fn spread(&mut self, spec: &SharedSpec, spread: &Spread, all: &[Spread], counts: Counts) -> u32 {
+        let keys: BTreeSet<Key> = all.iter().map(|spread| self.shapes.key(&spread.topology_key)).collect();
         let has_affinity = !spec.node_selector.is_empty() || !spec.node_affinity.is_empty();
         let honor_affinity = has_affinity && !spread.ignore_node_affinity;
         let scope = ScopeKey {
@@ -193,29 +250,32 @@ impl<'a> Writer<'a> {
             namespace_selector: None,
         };
         let key = self.shapes.key(&spread.topology_key);
-        let counter = self.counter(Selection::Pods(vec![wanted]), key, false, Some((spec, scope)));
-        let Spread { max_skew, min_domains, .. } = *spread;
-        SpreadRule { counter, max_skew, min_domains, counts_own: false }
+        self.counter(Selection::Pods(vec![wanted]), key, counts, Some((spec, scope)))
     }
 
     fn claim(&mut self, namespace: &Arc<str>, claim: &str) -> AntiRule {
         let selection = Selection::Claim(Arc::clone(namespace), claim.into());
-        AntiRule { counter: self.counter(selection, Key::Cluster, false, None), against_own: false }
+        AntiRule { counter: self.counter(selection, Key::Cluster, Counts::Selected, None), against_own: false }
     }
 
-    fn counter(&mut self, selection: Selection, key: Key, owners: bool, scope: Option<(&SharedSpec, ScopeKey)>) -> u32 {
+    fn counter(
+        &mut self,
+        selection: Selection,
+        key: Key,
+        counts: Counts,
+        scope: Option<(&SharedSpec, ScopeKey)>,
+    ) -> u32 {
         let number = match self.selection_index.get(&selection) {
             Some(number) => *number,
             None => {
                 let number = self.selections.len();
                 self.selection_index.insert(selection.clone(), number);
-                let selected = Selected { selection: selection.clone(), counting: Vec::new(), against: Vec::new() };
-                self.selections.push(selected);
+                self.selections.push(Selected::new(selection.clone()));
                 number
             }
         };
         let (spec, scope) = scope.map_or((None, None), |(spec, scope)| (Some(spec), Some(scope)));
-        let counter_key = CounterKey { selection: number, key, owners, scope };
+        let counter_key = CounterKey { selection: number, key, counts, scope };
         if let Some(counter) = self.counter_index.get(&counter_key) {
             return *counter;
         }
@@ -223,10 +283,15 @@ impl<'a> Writer<'a> {
             Scope::new(spec.clone(), scope.keys.clone(), scope.affinity.is_some(), scope.tolerations.is_some())
         });
         let counter = self.book.counters.push(Counter::new(key, scope));
-        self.book.counted.push(describe(&selection));
+        // Nobody is refused for a wish.
+        self.book.counted.push(if counts == Counts::Wished { String::new() } else { describe(&selection) });
         self.counter_index.insert(counter_key, counter);
         if let Some(selected) = self.selections.get_mut(number) {
-            if owners { selected.against.push(counter) } else { selected.counting.push(counter) }
+            match counts {
+                Counts::Selected => selected.counting.push(counter),
+                Counts::Owners => selected.against.push(counter),
+                Counts::Wished => selected.wished.push(counter),
+            }
         }
         counter
     }
@@ -239,14 +304,21 @@ impl<'a> Writer<'a> {
     }
 
     /// Tells every class which counters it moves and which are against it.
-    fn match_classes(&self, classes: &Table<Class>, rules: &mut FxHashMap<u32, Rules>) {
+    fn match_classes(&self, classes: &Table<Class>, written: &mut FxHashMap<u32, Written>) {
         let index = Index::of(classes, self.selections.iter().map(|selected| &selected.selection));
-        for Selected { selection, counting, against } in &self.selections {
+        for Selected { selection, counting, against, wished } in &self.selections {
             for id in index.candidates(selection) {
-                if self.selected(selection, &classes.at(*id).spec) {
-                    let rules = rules.entry(*id).or_default();
+                if !self.selected(selection, &classes.at(*id).spec) {
+                    continue;
+                }
+                let written = written.entry(*id).or_default();
+                if !(counting.is_empty() && against.is_empty()) {
+                    let rules = written.rules.get_or_insert_default();
                     rules.adds.extend_from_slice(counting);
                     rules.shunned_by.extend_from_slice(against);
+                }
+                if !wished.is_empty() {
+                    written.wishes.get_or_insert_default().adds.extend_from_slice(wished);
                 }
             }
         }
@@ -269,85 +341,4 @@ impl<'a> Writer<'a> {
         let known = self.snapshot.namespace(namespace);
         known.cloned().unwrap_or_else(|| [(NAMESPACE_NAME, namespace)].into_iter().collect())
     }
-}
-
-/// The pods that a term of a spec is about.
-fn wanted(spec: &PodSpec, term: &PodTerm) -> Wanted {
-    let own = term.namespaces.is_empty() && term.namespace_selector.is_none();
-    Wanted {
-        selector: narrow(term.selector.as_ref(), &spec.labels, &term.match_label_keys, &term.mismatch_label_keys),
-        namespaces: if own { vec![Arc::clone(&spec.namespace)] } else { term.namespaces.clone() },
-        namespace_selector: term.namespace_selector.clone(),
-    }
-}
-
-fn describe(selection: &Selection) -> String {
-    match selection {
-        Selection::Claim(_, claim) => claim.to_string(),
-        Selection::Pods(wanted) => {
-            let text = |wanted: &Wanted| match &wanted.selector {
-                None => "no label at all".to_owned(),
-                Some(selector) if selector.0.is_empty() => "any labels".to_owned(),
-                Some(selector) => Shown(&selector.0).to_string(),
-            };
-            wanted.iter().map(text).collect::<Vec<_>>().join(",")
-        }
-    }
-}
-
-/// Finds the classes that a selection may match without trying each: by one label, or by the claim.
-struct Index<'a> {
-    /// By key, then value.
-    by_label: FxHashMap<&'a str, FxHashMap<&'a str, Vec<u32>>>,
-    by_claim: FxHashMap<&'a str, Vec<u32>>,
-    all: Vec<u32>,
-}
-
-impl<'a> Index<'a> {
-    fn of(classes: &'a Table<Class>, selections: impl Iterator<Item = &'a Selection>) -> Self {
-        let mut keys = BTreeSet::new();
-        let mut by_claim = false;
-        for selection in selections {
-            match selection {
-                Selection::Pods(wanted) => keys.extend(telling(wanted).map(|(key, _)| key)),
-                Selection::Claim(..) => by_claim = true,
-            }
-        }
-        let mut index = Index { by_label: FxHashMap::default(), by_claim: FxHashMap::default(), all: Vec::new() };
-        for (id, class) in (0..).zip(classes.iter()) {
-            index.all.push(id);
-            for key in &keys {
-                if let Some(value) = class.spec.labels.get(key) {
-                    index.by_label.entry(*key).or_default().entry(value).or_default().push(id);
-                }
-            }
-            for claim in class.spec.claims.iter().filter(|_| by_claim) {
-                index.by_claim.entry(claim).or_default().push(id);
-            }
-        }
-        index
-    }
-
-    fn candidates(&self, selection: &Selection) -> &[u32] {
-        let wanted = match selection {
-            Selection::Pods(wanted) => wanted,
-            Selection::Claim(_, claim) => return self.by_claim.get(&**claim).map_or(&[], |classes| classes),
-        };
-        match telling(wanted) {
-            Some((key, value)) => {
-                self.by_label.get(key).and_then(|values| values.get(value)).map_or(&[], |classes| classes)
-            }
-            None => &self.all,
-        }
-    }
-}
-
-/// A label that every pod of a selection has.
-fn telling(wanted: &[Wanted]) -> Option<(&str, &str)> {
-    let expressions = wanted.iter().filter_map(|wanted| wanted.selector.as_ref()).flat_map(|selector| &selector.0);
-    let mut single = expressions.filter(|expression| expression.operator == Operator::In);
-    single.find_map(|expression| match &*expression.values {
-        [only] => Some((&*expression.key, &**only)),
-        _ => None,
-    })
 }

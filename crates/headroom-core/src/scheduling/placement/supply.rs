@@ -42,6 +42,11 @@ impl Supply {
         offers.iter().zip(&self.offers).map(|(first, now)| first.limit - now.limit.min(first.limit)).collect()
     }
 
+    /// How many machines were bought in all, given the supply as it was at first.
+    pub(super) fn bought_since(&self, given: &Supply) -> u32 {
+        given.left.saturating_sub(self.left)
+    }
+
     /// How many machines of the offer at this position may still be bought.
     pub(super) fn left_of(&self, at: usize) -> u32 {
         self.offers.get(at).map_or(0, |offer| offer.limit.min(self.left))

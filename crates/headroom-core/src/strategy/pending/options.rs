@@ -9,7 +9,7 @@ use crate::estimator::{Estimate, estimate};
 use crate::expander::{Candidate, Context, Ranked, rank};
 use crate::policy::PendingPolicy;
 use crate::quantity::Totals;
-use crate::scheduling::{AtBest, HOSTNAME, NewNodes, Offer, Outlook, Placement, TemplateId};
+use crate::scheduling::{AtBest, HOSTNAME, Host, NewNodes, Offer, Outlook, Placement, TemplateId, preference};
 use crate::snapshot::ClassId;
 
 /// Groups that can share new nodes, by their positions among the candidates, the smallest first.
@@ -46,7 +46,8 @@ pub(super) fn choose(
 ) -> Option<Choice> {
     let outlook = placement.outlook(pods);
     let families = families_of(&outlook, candidates, policy);
-    let at_best = families.iter().map(|family| at_best(&outlook, candidates, family));
+    let likings = placement.likings_of_new(pods);
+    let at_best = families.iter().map(|family| at_best(&outlook, &likings, candidates, family));
     let mut options: Vec<Candidate> = at_best.collect::<Option<_>>()?;
     let few = families.len().saturating_mul(pods.len()) <= CHEAP;
     let mut to_pack: Vec<usize> = if few { (0..families.len()).collect() } else { Vec::new() };
@@ -125,7 +126,12 @@ fn offers(candidates: &Candidates<'_>, family: &[usize]) -> Vec<Offer> {
 }
 
 /// The option as the expanders see it while nothing is packed.
-fn at_best(outlook: &Outlook, candidates: &Candidates<'_>, family: &[usize]) -> Option<Candidate> {
+fn at_best(
+    outlook: &Outlook,
+    likings: &[Option<i64>],
+    candidates: &Candidates<'_>,
+    family: &[usize],
+) -> Option<Candidate> {
     let first = *family.first()?;
     let (template, group) = (candidates.new_node(first)?, candidates.group(first)?);
     let templates: Vec<TemplateId> = family.iter().map(|at| TemplateId(candidates.template(*at))).collect();
@@ -139,6 +145,7 @@ fn at_best(outlook: &Outlook, candidates: &Candidates<'_>, family: &[usize]) -> 
         price: candidates.price(first),
         requested,
         priority: group.priority,
+        liking: family.iter().filter_map(|at| likings.get(*at)).copied().max().flatten(),
         at_best: true,
     })
 }
@@ -204,12 +211,23 @@ fn shared_out(
     nodes.filter(|(_, count)| *count > 0).collect()
 }
 
-/// Whether pods of a class mind in which group of the family they are: one cannot take them, or they or their neighbours
-/// have rules about places that are larger than a node.
+/// Whether pods of a class mind in which group of the family they are: one cannot take them or is liked less, or they or
+/// their neighbours have rules or wishes about places, larger than a node, of which the groups are not all in one.
 fn is_tied(placement: &mut Placement, candidates: &Candidates<'_>, family: &[usize], class: ClassId) -> bool {
     let spec = placement.spec(class);
-    let neighbours = spec.pod_affinity.iter().chain(&spec.pod_anti_affinity).map(|term| &term.topology_key);
-    let mut places = spec.spread.iter().map(|spread| &spread.topology_key).chain(neighbours);
-    places.any(|key| **key != *HOSTNAME)
+    let templates = || family.iter().filter_map(|at| candidates.new_node(*at));
+    let differ = |key: &str| {
+        let mut values = templates().map(|template| template.labels.get(key));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let wished = spec.preferred_pod_affinity.iter().chain(&spec.preferred_pod_anti_affinity);
+    let neighbours = spec.pod_affinity.iter().chain(&spec.pod_anti_affinity).chain(wished.map(|wish| &wish.term));
+    let spread = spec.spread.iter().chain(&spec.preferred_spread).map(|spread| &spread.topology_key);
+    let mut places = neighbours.map(|term| &term.topology_key).chain(spread);
+    let mut likings = templates().map(|template| preference(spec, &Host::new(template)));
+    let first = likings.next();
+    places.any(|key| **key != *HOSTNAME && differ(key))
+        || likings.any(|liking| Some(liking) != first)
         || family.iter().any(|at| placement.fits_new(class, TemplateId(candidates.template(*at))).is_err())
 }

@@ -69,11 +69,11 @@ pub(super) fn place(
     let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
     sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
     Order::Priority.sort(&placement, None, &mut pods);
-    let mut left = unplaced(&placement.fill(&pods, &mut Supply::none()));
+    let mut left = unplaced(&placement.fill_as_liked(&pods, &mut Supply::none()));
     let in_the_way = !left.is_empty() && !placeholders.is_empty();
     if in_the_way {
         placeholders.step_aside(&mut placement);
-        left = unplaced(&placement.fill(&left, &mut Supply::none()));
+        left = unplaced(&placement.fill_as_liked(&left, &mut Supply::none()));
     }
     let bought = placement.mark();
     let on_upcoming = placement.on_upcoming(start);

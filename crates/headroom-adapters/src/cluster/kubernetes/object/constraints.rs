@@ -78,16 +78,30 @@ pub struct Requirement<'a> {
     pub values: Vec<Text<'a>>,
 }
 
-/// `spec.affinity.podAffinity` or `podAntiAffinity`. Preferred terms are not looked at.
+/// `spec.affinity.podAffinity` or `podAntiAffinity`
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PodAffinity<'a> {
     /// All of them must hold.
     #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution", deserialize_with = "or_default")]
     pub required: Vec<PodAffinityTerm<'a>>,
+    /// What the pod would rather have.
+    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution", deserialize_with = "or_default")]
+    pub preferred: Vec<PreferredPodTerm<'a>>,
 }
 
-/// One required term of a pod affinity or anti-affinity.
+/// One preferred term of a pod affinity or anti-affinity.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PreferredPodTerm<'a> {
+    /// From 1 to 100.
+    pub weight: Option<i32>,
+    /// What is preferred.
+    #[serde(borrow, deserialize_with = "or_default")]
+    pub pod_affinity_term: PodAffinityTerm<'a>,
+}
+
+/// One term of a pod affinity or anti-affinity.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodAffinityTerm<'a> {

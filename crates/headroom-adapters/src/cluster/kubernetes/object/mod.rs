@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 pub use cluster::{DaemonSet, DaemonSetSpec, Namespace};
 pub use constraints::{
     Affinity, LabelSelector, NodeAffinity, NodeSelector, NodeSelectorTerm, PodAffinity, PodAffinityTerm,
-    PreferredNodeTerm, Requirement, TopologySpreadConstraint,
+    PreferredNodeTerm, PreferredPodTerm, Requirement, TopologySpreadConstraint,
 };
 pub use disruption::{PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus};
 pub use node::{Address, CsiDriver, CsiNode, CsiNodeSpec, DriverAllocatable, Node, NodeSpec, NodeStatus, Taint};

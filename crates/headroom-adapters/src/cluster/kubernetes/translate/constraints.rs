@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use headroom_core::snapshot::{Expression, LabelSelector, NodeTerm, Operator, PodTerm, Preference, Spread, Toleration};
+use headroom_core::snapshot::{
+    Expression, LabelSelector, NodeTerm, Operator, PodPreference, PodTerm, Preference, Spread, Toleration,
+};
 
 use super::node::effect;
 use super::texts;
@@ -55,12 +57,42 @@ pub(super) fn pod_anti_affinity(object: &object::PodAffinity<'_>, warnings: &mut
     object.required.iter().map(term).collect()
 }
 
-/// A topology spread constraint; None for one that never keeps a pod waiting.
-pub(super) fn spread(object: &object::TopologySpreadConstraint<'_>, warnings: &mut Vec<String>) -> Option<Spread> {
+/// Preferred terms of affinity or anti-affinity, `kind`. One that nobody understands is left out.
+pub(super) fn pod_preferences(
+    object: &object::PodAffinity<'_>,
+    kind: &str,
+    warnings: &mut Vec<String>,
+) -> Vec<PodPreference> {
+    let preference = |object: &object::PreferredPodTerm<'_>| {
+        let (term, odd) = pod_term(&object.pod_affinity_term);
+        if odd.is_empty() {
+            return Some(PodPreference { weight: object.weight.unwrap_or(0), term });
+        }
+        warnings.push(format!("preferred pod {kind}: {}: the term is left out", odd.join(", ")));
+        None
+    };
+    object.preferred.iter().filter_map(preference).collect()
+}
+
+/// Topology spread constraints: those that keep a pod waiting, and those that do not. Of these, one that nobody
+/// understands is left out.
+pub(super) fn spreads(
+    objects: &[object::TopologySpreadConstraint<'_>],
+    warnings: &mut Vec<String>,
+) -> (Vec<Spread>, Vec<Spread>) {
+    let (mut required, mut preferred) = (Vec::new(), Vec::new());
+    for object in objects {
+        let anyway = &*object.when_unsatisfiable == "ScheduleAnyway";
+        let list = if anyway { &mut preferred } else { &mut required };
+        list.extend(spread(object, anyway, warnings));
+    }
+    (required, preferred)
+}
+
+fn spread(object: &object::TopologySpreadConstraint<'_>, anyway: bool, warnings: &mut Vec<String>) -> Option<Spread> {
     let mut warn = |what: &str| warnings.push(format!("topology spread over {}: {what}", &*object.topology_key));
     match &*object.when_unsatisfiable {
-        "ScheduleAnyway" => return None,
-        "" | "DoNotSchedule" => {}
+        "" | "DoNotSchedule" | "ScheduleAnyway" => {}
         other => warn(&format!("unknown whenUnsatisfiable {other:?} counts as DoNotSchedule")),
     }
     let mut is = |field: &str, policy: &str, wanted: &str, default: &str| {
@@ -73,11 +105,16 @@ pub(super) fn spread(object: &object::TopologySpreadConstraint<'_>, warnings: &m
     let honor_node_taints = is("nodeTaintsPolicy", &object.node_taints_policy, "Honor", "Ignore");
     let (selector, odd) = label_selector(object.label_selector.as_ref());
     // No node has a label without a name, and without the label of its domain no node will do.
-    let topology_key = if odd.is_empty() {
-        Box::from(&*object.topology_key)
-    } else {
-        warn(&format!("{}: no node will do", odd.join(", ")));
-        Box::default()
+    let topology_key = match odd.join(", ") {
+        odd if odd.is_empty() => Box::from(&*object.topology_key),
+        odd if anyway => {
+            warn(&format!("{odd}: the constraint is left out"));
+            return None;
+        }
+        odd => {
+            warn(&format!("{odd}: no node will do"));
+            Box::default()
+        }
     };
     Some(Spread {
         topology_key,

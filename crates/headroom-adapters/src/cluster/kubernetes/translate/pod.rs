@@ -8,7 +8,9 @@ use headroom_core::snapshot::{
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::constraints::{node_selector, pod_affinity, pod_anti_affinity, preferences, spread, toleration};
+use super::constraints::{
+    node_selector, pod_affinity, pod_anti_affinity, pod_preferences, preferences, spreads, toleration,
+};
 use super::requests::requests;
 use super::{Malformed, Translated, labels, name_of, namespace_of, text, timestamp};
 use crate::cluster::kubernetes::object;
@@ -111,7 +113,13 @@ pub(super) fn spec(
     }
     let near_pods = near.as_ref().map(|affinity| pod_affinity(affinity, warnings)).unwrap_or_default();
     let away_from = away.as_ref().map(|affinity| pod_anti_affinity(affinity, warnings)).unwrap_or_default();
-    let over: Vec<_> = spec.topology_spread_constraints.iter().filter_map(|object| spread(object, warnings)).collect();
+    let preferred = |affinity: &Option<object::PodAffinity<'_>>, kind: &str, warnings: &mut Vec<String>| {
+        affinity.as_ref().map(|affinity| pod_preferences(affinity, kind, warnings)).unwrap_or_default()
+    };
+    let preferred_pod_affinity = preferred(near, "affinity", warnings);
+    let preferred_pod_anti_affinity = preferred(away, "anti-affinity", warnings);
+    let (over, preferred_spread) = spreads(&spec.topology_spread_constraints, warnings);
+    // Not for what pods would rather have: no preference is worth that no two pods are equal.
     for term in near_pods.iter().chain(&away_from) {
         specs.select_by(term.selector.as_ref(), term.match_label_keys.iter().chain(&term.mismatch_label_keys));
     }
@@ -130,7 +138,10 @@ pub(super) fn spec(
         tolerations: spec.tolerations.iter().filter_map(|object| toleration(object, warnings)).collect(),
         pod_affinity: near_pods,
         pod_anti_affinity: away_from,
+        preferred_pod_affinity,
+        preferred_pod_anti_affinity,
         spread: over,
+        preferred_spread,
         host_ports: host_ports(spec, warnings),
         claims: claims(object, warnings),
         resource_claims: spec.resource_claims.iter().map(|claim| Box::from(&*claim.name)).collect(),
