@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
         let room = if marks.is_empty() {
             Totals::default()
         } else {
-            shrinking::room(snapshot, &marks, policy.pending.expendable_below)
+            shrinking::room(snapshot, &marks, &unmarked(plan), policy.pending.expendable_below)
         };
         let grows = |action: &Action| matches!(action, Action::Resize { from, to } if to > from);
         let grows = plan.actions.iter().filter(|planned| grows(&planned.action));
@@ -165,12 +165,7 @@ impl<'a> Checker<'a> {
 
     /// Counts the marked nodes of `pending` groups off their sizes, as far as the plan leaves the mark.
     fn count_marked(&mut self, plan: &Plan) {
-        let unmarked: BTreeSet<&str> = plan
-            .actions
-            .iter()
-            .filter(|planned| matches!(planned.action, Action::Untaint { .. }))
-            .filter_map(|planned| planned.action.node())
-            .collect();
+        let unmarked = unmarked(plan);
         for (group, nodes) in self.policy.groups.iter().zip(&self.membership.nodes) {
             let marked = |view: &&NodeView<'_>| {
                 view.node.taint(DELETION_TAINT).is_some() && !unmarked.contains(&*view.node.name)
@@ -346,4 +341,10 @@ impl<'a> Checker<'a> {
         let nodes = at.and_then(|at| self.membership.nodes.get(at)).into_iter().flatten();
         u32::try_from(nodes.filter(|view| !view.node.deleting).count()).unwrap_or(u32::MAX)
     }
+}
+
+/// The nodes off which the plan takes a mark.
+fn unmarked(plan: &Plan) -> BTreeSet<&str> {
+    let untaints = plan.actions.iter().filter(|planned| matches!(planned.action, Action::Untaint { .. }));
+    untaints.filter_map(|planned| planned.action.node()).collect()
 }

@@ -1,5 +1,6 @@
 //! What a round collects while it decides.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) struct Round<'a> {
     pub(crate) report: Report,
     /// Nodes that may go if nothing comes to them, with the order in which pods go there when no other node has room.
     pub(crate) idle: FxHashMap<Arc<str>, u32>,
+    /// Nodes on their way out that would stay if pods came to them.
+    pub(crate) leaving: BTreeSet<Arc<str>>,
     /// Why nothing may be removed in this round, if so.
     pub(crate) holds_removal: Option<Why>,
 }
@@ -43,6 +46,7 @@ impl<'a> Round<'a> {
             actions: Vec::new(),
             report: Report::default(),
             idle: FxHashMap::default(),
+            leaving: BTreeSet::new(),
             holds_removal: None,
         }
     }

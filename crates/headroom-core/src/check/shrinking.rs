@@ -114,6 +114,7 @@ impl Checker<'_> {
             return Err(Invariant::NotKnown);
         }
         match spec.eviction {
+            _ if spec.priority < self.policy.pending.expendable_below => Ok(()),
             Eviction::Unsafe | Eviction::OnCompletion => Err(Invariant::Unmovable),
             Eviction::Safe | Eviction::Unsaid => Ok(()),
         }
@@ -127,15 +128,21 @@ impl Checker<'_> {
     }
 }
 
-/// What is free on nodes that are not on their way out. Pods of low priority hold nothing.
-pub(super) fn room(snapshot: &Snapshot, goes: &BTreeSet<&str>, expendable_below: i32) -> Totals {
+/// What is free on nodes that are not on their way out, those that come back included. Pods of low priority hold nothing.
+pub(super) fn room(
+    snapshot: &Snapshot,
+    goes: &BTreeSet<&str>,
+    stays: &BTreeSet<&str>,
+    expendable_below: i32,
+) -> Totals {
     let mut room = Totals::default();
     let expendable = snapshot.classes().any(|class| class.bound > 0 && class.spec.priority < expendable_below);
-    let stays = |view: &NodeView<'_>| {
+    let counts = |view: &NodeView<'_>| {
         let node = view.node;
-        node.taint(DELETION_TAINT).is_none() && !goes.contains(&*node.name) && !node.deleting && !node.unschedulable
+        let marked = node.taint(DELETION_TAINT).is_some() && !stays.contains(&*node.name);
+        !marked && !goes.contains(&*node.name) && !node.deleting && !node.unschedulable
     };
-    for view in snapshot.nodes().filter(stays) {
+    for view in snapshot.nodes().filter(counts) {
         let (mut cpu, mut memory) = (view.sums.used.cpu, view.sums.used.memory);
         for pod in view.pods_unsorted().filter(|pod| expendable && pod.spec.priority < expendable_below) {
             cpu -= i128::from(pod.spec.requests.cpu);

@@ -80,6 +80,11 @@ pub enum Kept {
         /// How many.
         pods: u32,
     },
+    /// Placeholders are expected on it.
+    AwaitsSlack {
+        /// How many.
+        placeholders: u32,
+    },
     /// Pods of other nodes that go are expected on it.
     TakesPods {
         /// How many.
@@ -288,6 +293,9 @@ impl fmt::Display for Kept {
                 write!(f, "{} ({of}) fit on no other node: {misfit}", counted(*count, "placeholder"))
             }
             Kept::Awaited { pods } => write!(f, "is expected to take {}", counted(*pods, "waiting pod")),
+            Kept::AwaitsSlack { placeholders } => {
+                write!(f, "is expected to take {}", counted(*placeholders, "placeholder"))
+            }
             Kept::TakesPods { pods } => write!(f, "is expected to take {} of nodes that go", counted(*pods, "pod")),
             Kept::Young { idle_for, until } => write!(f, "not needed for {}, goes at {until}", short(*idle_for)),
             Kept::Cooling { after, until } => write!(f, "not needed; {after}, left alone until {until}"),

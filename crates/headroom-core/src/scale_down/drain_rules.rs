@@ -20,8 +20,8 @@ pub(super) enum Verdict {
     Belongs,
     /// They can be moved.
     Moves,
-    /// Those that are old enough can be moved: pods of kube-system.
-    MovesOnceOld,
+    /// The young ones stay, and of others the rules below decide: pods of kube-system.
+    OnceOld,
     /// They stay, and their node with them.
     Stays(Unmovable),
 }
@@ -31,14 +31,20 @@ struct Case<'a> {
     spec: &'a PodSpec,
     policy: &'a ScaleDownPolicy,
     budgets: &'a [u32],
+    /// Its priority is so low that it holds no node.
+    expendable: bool,
 }
 
 /// Every rule, in the order in which they are asked.
-const RULES: [fn(&Case<'_>) -> Option<Verdict>; 7] =
-    [belongs, safe, on_completion, replicated, system, not_safe, local_storage];
+const RULES: [fn(&Case<'_>) -> Option<Verdict>; 8] =
+    [belongs, expendable, safe, on_completion, replicated, system, not_safe, local_storage];
 
 fn belongs(case: &Case<'_>) -> Option<Verdict> {
     (case.spec.kind != PodKind::Workload).then_some(Verdict::Belongs)
+}
+
+fn expendable(case: &Case<'_>) -> Option<Verdict> {
+    case.expendable.then_some(Verdict::Moves)
 }
 
 fn safe(case: &Case<'_>) -> Option<Verdict> {
@@ -57,7 +63,7 @@ fn replicated(case: &Case<'_>) -> Option<Verdict> {
 
 fn system(case: &Case<'_>) -> Option<Verdict> {
     let alone = &*case.spec.namespace == "kube-system" && case.budgets.is_empty();
-    (alone && case.policy.keep_for_system_pods).then_some(Verdict::MovesOnceOld)
+    (alone && case.policy.keep_for_system_pods).then_some(Verdict::OnceOld)
 }
 
 fn not_safe(case: &Case<'_>) -> Option<Verdict> {
@@ -78,7 +84,10 @@ pub(super) struct Rulings {
 /// What is known of the pods of one class.
 #[derive(Clone, Debug)]
 pub(super) struct Ruling {
+    /// Never [`Verdict::OnceOld`].
     pub(super) verdict: Verdict,
+    /// The verdict is on those that are old enough; younger ones stay.
+    pub(super) once_old: bool,
     /// The disruption budgets that cover them, by number.
     pub(super) budgets: Vec<u32>,
     /// Pods of so low a priority need no place.
@@ -92,7 +101,7 @@ pub(super) struct Ruling {
 impl Ruling {
     /// Whether the class alone tells that a pod can be moved, and that nothing is used up by it.
     pub(super) fn tells(&self, deleting: bool) -> bool {
-        !deleting && self.verdict == Verdict::Moves && self.budgets.is_empty()
+        !deleting && !self.once_old && self.verdict == Verdict::Moves && self.budgets.is_empty()
     }
 }
 
@@ -109,6 +118,7 @@ impl Rulings {
     ) -> Self {
         let unknown = Ruling {
             verdict: Verdict::Stays(Unmovable::NotReplicated),
+            once_old: false,
             budgets: Vec::new(),
             expendable: false,
             comes_back: false,
@@ -118,14 +128,21 @@ impl Rulings {
         for class in snapshot.classes().filter(|class| class.bound > 0) {
             let spec = class.spec;
             let budgets = disruptions.of(spec);
-            let case = Case { spec, policy, budgets: &budgets };
-            let verdict = RULES.iter().find_map(|rule| rule(&case)).unwrap_or(Verdict::Moves);
+            let expendable = spec.priority < expendable_below;
+            let case = Case { spec, policy, budgets: &budgets, expendable };
+            let mut decisions = RULES.iter().filter_map(|rule| rule(&case));
+            let mut verdict = decisions.next().unwrap_or(Verdict::Moves);
+            let once_old = verdict == Verdict::OnceOld;
+            if once_old {
+                verdict = decisions.next().unwrap_or(Verdict::Moves);
+            }
             let stateful = spec.controller.as_ref().is_some_and(|controller| kind(controller) == "StatefulSet");
             if let Some(slot) = of_class.get_mut(class.id.0 as usize) {
                 *slot = Ruling {
                     verdict,
+                    once_old,
                     budgets,
-                    expendable: spec.priority < expendable_below,
+                    expendable,
                     comes_back: stateful,
                     cost: (COST + i64::from(spec.priority)).clamp(0, 11 * COST),
                 };

@@ -135,10 +135,11 @@ impl Judge<'_> {
     /// The disruption budget that moving the pod uses up, or why it cannot be moved.
     pub(super) fn movable(&self, pod: &PodView<'_>) -> Result<Option<u32>, Unmovable> {
         let ruling = self.rulings.of(pod.class);
-        match &ruling.verdict {
-            Verdict::Stays(because) => return Err(because.clone()),
-            Verdict::MovesOnceOld => old_enough(pod, self.policy, self.now)?,
-            Verdict::Moves | Verdict::Belongs => {}
+        if ruling.once_old {
+            old_enough(pod, self.policy, self.now)?;
+        }
+        if let Verdict::Stays(because) = &ruling.verdict {
+            return Err(because.clone());
         }
         self.disruptions.asked(pod, &ruling.budgets)
     }

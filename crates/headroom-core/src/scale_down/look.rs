@@ -1,7 +1,7 @@
 //! Which nodes could go at all (`spec/cluster-autoscaler.md` 4.3): what keeps a node whatever the other nodes are like.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,14 +12,14 @@ use super::load::{Judge, Load};
 use super::score::Score;
 use super::taints::{DELETION_TAINT, marked_at};
 use super::utilization::{Ignored, utilization};
-use crate::machines::{expected, usable};
+use crate::machines::{expected, is_node, usable};
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{Kept, Usage};
 use crate::policy::{Group, Mode, Policy, Removal, ScaleDown, Strategy};
 use crate::pricing::{Offering, on_one_scale};
 use crate::round::Round;
-use crate::snapshot::{CloudGroup, Coverage, Kind, NodeView, Readiness, Snapshot};
+use crate::snapshot::{CloudGroup, Coverage, Instance, InstanceState, Kind, Node, NodeView, Readiness, Snapshot};
 
 /// What is known of the nodes of all groups that may shrink, before anything is placed.
 pub(crate) struct Look<'a> {
@@ -40,7 +40,7 @@ pub(super) struct Shrinking<'a> {
     pub(super) settings: &'a ScaleDown,
     /// It shrinks as a whole or not at all.
     pub(super) whole: bool,
-    /// Its nodes that are not being deleted.
+    /// Its nodes that are not being deleted, nor their machines.
     pub(super) nodes: u32,
     /// Those of them that are not starting still, of which budgets take their shares.
     pub(super) started: u32,
@@ -100,7 +100,11 @@ impl<'a> Look<'a> {
                 continue;
             }
             let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
-            let present = nodes.iter().filter(|view| !view.node.deleting);
+            let machines = snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+            let goes = |machine: &&Instance| machine.state == InstanceState::Deleting;
+            let going: Vec<&Instance> = machines.into_iter().flatten().filter(goes).collect();
+            let goes = |node: &Node| node.deleting || going.iter().any(|machine| is_node(machine, node));
+            let present = nodes.iter().filter(|view| !goes(view.node));
             let (whole, settings) = (settings.all_or_nothing, &settings.scale_down);
             let count = u32::try_from(present.clone().count()).unwrap_or(u32::MAX);
             look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0 });
@@ -117,6 +121,18 @@ impl<'a> Look<'a> {
     pub(crate) fn ranks(&self) -> FxHashMap<Arc<str>, u32> {
         let last_first = self.candidates.iter().rev();
         last_first.zip(0..).map(|(candidate, rank)| (Arc::clone(&candidate.view.node.name), rank)).collect()
+    }
+
+    /// Nodes on their way out that would stay if pods came to them: they work, and their machines are there still.
+    pub(crate) fn may_return(&self, snapshot: &Snapshot) -> BTreeSet<Arc<str>> {
+        let works = |marked: &&Marked<'_>| {
+            let node = marked.view.node;
+            let Some(group) = self.groups.get(marked.group).map(|shrinking| shrinking.group) else { return false };
+            let machines = snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+            let there = machines.is_none_or(|machines| machines.iter().any(|machine| is_node(machine, node)));
+            there && node.readiness == Readiness::Ready && !node.unschedulable && group.mode != Mode::DryRun
+        };
+        self.marked.iter().filter(works).map(|marked| Arc::clone(&marked.view.node.name)).collect()
     }
 
     fn node(&mut self, round: &Round<'a>, view: NodeView<'a>, ignored: &Ignored<'_>) {

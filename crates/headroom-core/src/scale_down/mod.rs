@@ -22,6 +22,7 @@ mod score;
 mod simulation;
 mod soft_taints;
 mod taints;
+mod taken_back;
 mod utilization;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub(crate) fn pass(
     placed: &mut Placed,
     memories: &mut [GroupMemory],
 ) -> Watch {
+    taken_back::untaint(round, &mut look, placed, memories);
     let policy = look.judge.policy;
     let grown = note_growth(round, &look, memories);
     let before = round.memory.scale_down.as_ref().map(|watch| &watch.level);

@@ -75,6 +75,7 @@ enum Step {
     Place(usize, usize),
     Unplace(usize),
     Close(usize),
+    Reopen(usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -82,6 +83,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0usize..100, 0usize..100).prop_map(|(class, node)| Step::Place(class, node)),
         2 => (0usize..100).prop_map(Step::Unplace),
         1 => (0usize..100).prop_map(Step::Close),
+        1 => (0usize..100).prop_map(Step::Reopen),
     ];
     vec(step, 0..14)
 }
@@ -106,6 +108,11 @@ fn step(step: Step, world: &mut World, placement: &mut Placement, specs: &[Share
             let at = at % world.nodes.len();
             placement.close(node(placement, world, at));
             world.nodes[at].taints.push(Taint { key: "gone".into(), value: "".into(), effect: Effect::NoSchedule });
+        }
+        Step::Reopen(at) => {
+            let at = at % world.nodes.len();
+            placement.reopen(node(placement, world, at));
+            world.nodes[at].taints.retain(|taint| &*taint.key != "gone");
         }
     }
     true

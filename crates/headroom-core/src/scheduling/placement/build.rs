@@ -14,10 +14,10 @@ use super::node::Node;
 use super::read::{Read, read};
 use super::shape::{Shapes, Tier};
 use super::table::Table;
-use super::{NONE, Placement, TemplateId, rules};
+use super::{NONE, NodeId, Placement, TemplateId, rules};
 use crate::quantity::{Resources, Totals};
 use crate::scheduling::{Devices, HOSTNAME, Host};
-use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
+use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Taint, Template};
 
 /// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
 const PROTOTYPE_HOSTS: u32 = 1 << 31;
@@ -66,6 +66,11 @@ pub enum Standing {
     },
     /// As the template says, less the pods that are bound to it: it has registered and is not usable yet.
     Upcoming(TemplateId),
+    /// As it is but for a taint that says that it goes, and closed: [`Placement::reopen`] takes it back.
+    Leaving {
+        /// The key of the taint.
+        mark: &'static str,
+    },
     /// Not at all.
     Absent,
 }
@@ -100,24 +105,32 @@ impl Placement {
             only_nodes: false,
             journal: Vec::new(),
         };
-        placement.add_nodes(snapshot, setup);
+        let leaving = placement.add_nodes(snapshot, setup);
         placement.add_prototypes(setup.templates);
         placement.learn_shapes();
         placement.learn_nodes();
         placement.add_pods(snapshot);
         placement.add_daemon_sets(setup.templates, &daemon_sets);
         placement.add_nominated(snapshot);
+        let leaving: Vec<NodeId> = leaving.iter().filter_map(|name| placement.node(name)).collect();
+        leaving.into_iter().for_each(|node| placement.close(node));
         placement.journal.clear();
         placement
     }
 
-    fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) {
+    /// Adds all nodes; the answer is those that leave.
+    fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) -> Vec<Arc<str>> {
         let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
-        let mut idle = Vec::new();
+        let (mut idle, mut leaving) = (Vec::new(), Vec::new());
         for view in snapshot.nodes() {
             let entry = match (setup.standing)(view.node) {
                 Standing::Absent => continue,
-                Standing::Present => self.present(&view, Tier::Present),
+                Standing::Present => self.present(&view, &view.node.taints, Tier::Present),
+                Standing::Leaving { mark } => {
+                    let others = view.node.taints.iter().filter(|taint| *taint.key != *mark);
+                    leaving.push(Arc::clone(&view.node.name));
+                    self.present(&view, &others.cloned().collect::<Vec<_>>(), Tier::Present)
+                }
                 Standing::Idle { rank } => {
                     idle.push((rank, view));
                     continue;
@@ -131,9 +144,10 @@ impl Placement {
         }
         idle.sort_by_key(|(rank, _)| *rank);
         for (_, view) in idle {
-            let entry = self.present(&view, Tier::Idle);
+            let entry = self.present(&view, &view.node.taints, Tier::Idle);
             self.add_node(snapshot, view.node, entry, &mut hosts);
         }
+        leaving
     }
 
     fn add_node<'s>(
@@ -159,9 +173,9 @@ impl Placement {
         self.append(entry);
     }
 
-    fn present(&mut self, view: &NodeView<'_>, tier: Tier) -> Node {
+    fn present(&mut self, view: &NodeView<'_>, taints: &[Taint], tier: Tier) -> Node {
         Node {
-            shape: self.shapes.of(tier, &Host::of(view.node)),
+            shape: self.shapes.of(tier, &Host { taints, ..Host::of(view.node) }),
             copies: 1,
             closed: false,
             free: self.columns.row_left(&view.node.allocatable, &view.sums.used).collect(),

@@ -22,6 +22,8 @@ pub(super) enum Undo {
     Opened,
     /// A node was closed.
     Closed { node: u32 },
+    /// A node was opened again.
+    Reopened { node: u32 },
 }
 
 impl Placement {
@@ -39,6 +41,7 @@ impl Placement {
                 Some(Undo::Split { from }) => self.merge(from),
                 Some(Undo::Opened) => self.unmake(),
                 Some(Undo::Closed { node }) => self.set_closed(node, false),
+                Some(Undo::Reopened { node }) => self.set_closed(node, true),
                 None => return,
             }
         }
@@ -88,6 +91,14 @@ impl Placement {
         if !self.nodes.at(node.0).closed {
             self.set_closed(node.0, true);
             self.journal.push(Undo::Closed { node: node.0 });
+        }
+    }
+
+    /// Lets pods come to a node again.
+    pub fn reopen(&mut self, node: NodeId) {
+        if self.nodes.at(node.0).closed {
+            self.set_closed(node.0, false);
+            self.journal.push(Undo::Reopened { node: node.0 });
         }
     }
 

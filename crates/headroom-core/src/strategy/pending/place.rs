@@ -15,7 +15,8 @@ use crate::expander::Context;
 use crate::limits::Present;
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
-use crate::scheduling::{Filled, Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scale_down::DELETION_TAINT;
+use crate::scheduling::{Filled, Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
@@ -75,6 +76,8 @@ pub(super) fn place(
         placeholders.step_aside(&mut placement);
         left = unplaced(&placement.fill_as_liked(&left, &mut Supply::none()));
     }
+    let mut leaving: Vec<NodeId> = round.leaving.iter().filter_map(|name| placement.node(name)).collect();
+    take_back(&mut placement, &mut leaving, &mut left);
     let bought = placement.mark();
     let on_upcoming = placement.on_upcoming(start);
     let on_upcoming = on_upcoming.iter().filter(|(class, _)| !placement.is_extra(*class));
@@ -94,6 +97,7 @@ pub(super) fn place(
         placeholders.keep(&mut placement);
     }
     let mut left = unplaced(&placement.fill(&placeholders.without_place(), &mut Supply::none()));
+    take_back(&mut placement, &mut leaving, &mut left);
     for choice in buy(round, open, &mut placement, &mut left, present) {
         let equal = placeholders.equal(&choice.estimate.placed);
         round.report.scale_ups.push(scale_up(open, choice, Vec::new(), equal));
@@ -107,6 +111,20 @@ pub(super) fn place(
     }
     cut_rooms(open, round, present);
     Placed { placement, start, bought, placeholders }
+}
+
+/// Places pods for which there is no other room on nodes that are on their way out, so that these stay: that costs nothing
+/// and takes no time. Nodes to which none comes go on leaving, and pods that find no place are left.
+fn take_back(placement: &mut Placement, leaving: &mut Vec<NodeId>, left: &mut Vec<(ClassId, u32)>) {
+    if left.is_empty() || leaving.is_empty() {
+        return;
+    }
+    let start = placement.mark();
+    leaving.iter().for_each(|node| placement.reopen(*node));
+    *left = unplaced(&placement.fill(left, &mut Supply::none()));
+    let taken: BTreeSet<NodeId> = placement.placed_since(start).into_iter().map(|(node, ..)| node).collect();
+    leaving.retain(|node| !taken.contains(node));
+    leaving.iter().for_each(|node| placement.close(*node));
 }
 
 /// Buys machines for pods that fit nowhere, the best option first, until nothing more can be placed. What finds no place
@@ -167,6 +185,7 @@ fn placement(round: &Round<'_>, open: &[Open<'_>], extra: &[SharedSpec]) -> Plac
     let standing = |node: &Node| match booting.get(&node.name) {
         Some(at) => Standing::Upcoming(TemplateId(*at)),
         None if node.deleting => Standing::Absent,
+        None if round.leaving.contains(&node.name) => Standing::Leaving { mark: DELETION_TAINT },
         None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
