@@ -37,7 +37,8 @@ pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result
     let max = group.size.max.unwrap_or(u32::MAX).min(state.max);
     match &planned.action {
         Action::Untaint { .. } | Action::Drain { .. } => Ok(()),
-        Action::Resize { to, .. } if *to > max => Err(format!("the maximum is {max}")),
+        // What never came is given back, even where that leaves more than the maximum.
+        Action::Resize { from, to } if to > from && *to > max => Err(format!("the maximum is {max}")),
         Action::Resize { to, .. } if *to < state.machines => Err(format!("it has {} machines", state.machines)),
         Action::Resize { .. } => Ok(()),
         // Nodes that do not work are no help to the minimum.
@@ -137,6 +138,8 @@ mod tests {
         assert_eq!(judge(5), Ok(()));
         assert_eq!(judge(6), Err("the maximum is 5".to_owned()));
         assert_eq!(judge(2), Err("it has 3 machines".to_owned()));
+        let given_back = super::judge(&world, &policy, &planned(Action::Resize { from: 9, to: 6 }));
+        assert_eq!(given_back, Ok(()));
     }
 
     #[test]

@@ -179,6 +179,7 @@ impl Present {
             Change::NodeGone(name) => drop(self.0.remove(&(1, Arc::clone(name)))),
             Change::Group(group) => drop(self.0.insert((2, Arc::clone(&group.name)), change)),
             Change::GroupGone(name) => drop(self.0.remove(&(2, Arc::clone(name)))),
+            Change::DaemonSet { name, .. } => drop(self.0.insert((3, Arc::from(&**name)), change)),
             // Coverage, and kinds that these clusters do not have.
             _ => {}
         }
