@@ -11,11 +11,11 @@ use thiserror::Error;
 
 use crate::guard::Limits;
 use crate::machines::is_node;
-use crate::membership::{Membership, groups_of_node};
+use crate::membership::{Index, Membership};
 use crate::plan::{Action, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::quantity::Totals;
-use crate::scale_down::DELETION_TAINT;
+use crate::scale_down::{DELETION_TAINT, many_unready};
 use crate::snapshot::{Coverage, Instance, InstanceState, Kind, NodeView, Snapshot};
 use crate::strategy::utilization::{FORCE_TAINT, REMOVAL_TAINT, tainted_at};
 
@@ -121,6 +121,14 @@ struct Checker<'a> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
     membership: &'a Membership<'a>,
+    /// The size of each group before the plan.
+    sizes: BTreeMap<&'a str, u32>,
+    /// By which groups a node is found to belong to one, whatever `membership` says.
+    index: Index<'a>,
+    /// Why no node of a `pending` group may go, if so.
+    unready: Option<String>,
+    /// All disruption budgets are known.
+    budgets_known: bool,
     now: Timestamp,
     /// What an action was about.
     seen: BTreeSet<Subject>,
@@ -147,10 +155,15 @@ impl<'a> Checker<'a> {
         };
         let grows = |action: &Action| matches!(action, Action::Resize { from, to } if to > from);
         let grows = plan.actions.iter().filter(|planned| grows(&planned.action));
+        let unready = policy.scale_down.as_ref().and_then(|scale_down| many_unready(snapshot, scale_down, plan.at));
         let mut checker = Checker {
             snapshot,
             policy,
             membership,
+            sizes: sizes(snapshot, policy, membership),
+            index: Index::of(policy),
+            unready: unready.map(|why| why.to_string()),
+            budgets_known: snapshot.coverage(Kind::PodDisruptionBudgets) == Coverage::Complete,
             now: plan.at,
             seen: BTreeSet::new(),
             removed: BTreeMap::new(),
@@ -326,7 +339,7 @@ impl<'a> Checker<'a> {
 
     fn own_node(&self, name: &Arc<str>) -> Result<NodeView<'a>, Invariant> {
         let view = self.snapshot.node(name).ok_or_else(|| Invariant::UnknownNode(Arc::clone(name)))?;
-        match groups_of_node(self.policy, view.node).len() {
+        match self.index.groups_of_node(self.policy, view.node).len() {
             1 => Ok(view),
             several => Err(Invariant::NotOneGroup(several)),
         }
@@ -334,12 +347,7 @@ impl<'a> Checker<'a> {
 
     /// The cloud's target, or without a cloud the number of nodes.
     fn size(&self, group: &Group) -> u32 {
-        if let Some(cloud) = self.snapshot.group(&group.name) {
-            return cloud.target;
-        }
-        let at = self.policy.groups.iter().position(|known| known.name == group.name);
-        let nodes = at.and_then(|at| self.membership.nodes.get(at)).into_iter().flatten();
-        u32::try_from(nodes.filter(|view| !view.node.deleting).count()).unwrap_or(u32::MAX)
+        self.sizes.get(&*group.name).copied().unwrap_or(0)
     }
 }
 
@@ -347,4 +355,13 @@ impl<'a> Checker<'a> {
 fn unmarked(plan: &Plan) -> BTreeSet<&str> {
     let untaints = plan.actions.iter().filter(|planned| matches!(planned.action, Action::Untaint { .. }));
     untaints.filter_map(|planned| planned.action.node()).collect()
+}
+
+/// The size of each group before the plan.
+fn sizes<'a>(snapshot: &Snapshot, policy: &'a Policy, membership: &Membership<'_>) -> BTreeMap<&'a str, u32> {
+    let size = |(group, nodes): (&'a Group, &Vec<NodeView<'_>>)| {
+        let present = || u32::try_from(nodes.iter().filter(|view| !view.node.deleting).count()).unwrap_or(u32::MAX);
+        (&*group.name, snapshot.group(&group.name).map_or_else(present, |cloud| cloud.target))
+    };
+    policy.groups.iter().zip(&membership.nodes).map(size).collect()
 }

@@ -83,14 +83,14 @@ fn affinity_values(spec: &PodSpec) -> impl Iterator<Item = (&str, &str)> {
 
 /// Finds the groups that may match without trying each: by one label of each selection.
 #[derive(Debug, Default)]
-struct Index<'p> {
+pub(crate) struct Index<'p> {
     by_label: BTreeMap<&'p str, BTreeMap<&'p str, Vec<usize>>>,
     without_label: Vec<usize>,
     unconstrained: Vec<usize>,
 }
 
 impl<'p> Index<'p> {
-    fn of(policy: &'p Policy) -> Self {
+    pub(crate) fn of(policy: &'p Policy) -> Self {
         let mut index = Index::default();
         for (at, group) in policy.groups.iter().enumerate() {
             match group.select.labels.iter().next() {
@@ -104,7 +104,8 @@ impl<'p> Index<'p> {
         index
     }
 
-    fn groups_of_node(&self, policy: &Policy, node: &Node) -> Vec<usize> {
+    /// The groups whose nodes `node` is one of.
+    pub(crate) fn groups_of_node(&self, policy: &Policy, node: &Node) -> Vec<usize> {
         let by_label = self.by_label.iter().filter_map(|(key, values)| values.get(node.labels.get(key)?));
         let candidates = by_label.flatten().chain(&self.without_label).copied();
         let mut groups: Vec<usize> =

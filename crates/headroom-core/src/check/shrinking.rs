@@ -8,8 +8,8 @@ use crate::guard::Limits;
 use crate::plan::{Action, Evict};
 use crate::policy::Group;
 use crate::quantity::Totals;
-use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, many_unready, stuck};
-use crate::snapshot::{Coverage, Eviction, Kind, NodeView, PodKind, PodSpec, Snapshot, Taint};
+use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, stuck};
+use crate::snapshot::{Eviction, NodeView, PodKind, PodSpec, Snapshot, Taint};
 
 impl Checker<'_> {
     /// A node is marked as on its way out: it may go, its pods may be moved, and the group stays large enough.
@@ -105,12 +105,14 @@ impl Checker<'_> {
 
     /// Nodes of `pending` groups go only where that is wanted, and while most of the cluster works.
     fn shrinks(&self) -> Result<(), Invariant> {
-        let policy = self.policy.scale_down.as_ref().ok_or(Invariant::ScaleDownOff)?;
-        many_unready(self.snapshot, policy, self.now).map_or(Ok(()), |why| Err(Invariant::Unready(why.to_string())))
+        if self.policy.scale_down.is_none() {
+            return Err(Invariant::ScaleDownOff);
+        }
+        self.unready.clone().map_or(Ok(()), |why| Err(Invariant::Unready(why)))
     }
 
     fn judge_movable(&self, spec: &PodSpec) -> Result<(), Invariant> {
-        if self.snapshot.coverage(Kind::PodDisruptionBudgets) != Coverage::Complete {
+        if !self.budgets_known {
             return Err(Invariant::NotKnown);
         }
         match spec.eviction {
@@ -136,7 +138,7 @@ pub(super) fn room(
     expendable_below: i32,
 ) -> Totals {
     let mut room = Totals::default();
-    let expendable = snapshot.classes().any(|class| class.bound > 0 && class.spec.priority < expendable_below);
+    let expendable = |class| snapshot.spec(class).is_some_and(|spec| spec.priority < expendable_below);
     let counts = |view: &NodeView<'_>| {
         let node = view.node;
         let marked = node.taint(DELETION_TAINT).is_some() && !stays.contains(&*node.name);
@@ -144,7 +146,7 @@ pub(super) fn room(
     };
     for view in snapshot.nodes().filter(counts) {
         let (mut cpu, mut memory) = (view.sums.used.cpu, view.sums.used.memory);
-        for pod in view.pods_unsorted().filter(|pod| expendable && pod.spec.priority < expendable_below) {
+        for pod in view.pods_where(|class, _| expendable(class)) {
             cpu -= i128::from(pod.spec.requests.cpu);
             memory -= i128::from(pod.spec.requests.memory);
         }

@@ -42,10 +42,13 @@ impl Ratio {
 }
 
 impl Ord for Ratio {
-    /// Cross products of large terms would overflow. So compare as continued fractions do: the whole parts, and where
+    /// Cross products of large terms would overflow. Those are compared as continued fractions do: the whole parts, and where
     /// they agree, the reciprocals of what is left, the other way round. The terms shrink as in Euclid's algorithm.
     fn cmp(&self, other: &Self) -> Ordering {
         let (mut left, mut right) = (*self, *other);
+        if [left.num, left.den, right.num, right.den].iter().all(|term| i64::try_from(*term).is_ok()) {
+            return (left.num * right.den).cmp(&(right.num * left.den));
+        }
         loop {
             let whole = left.num.div_euclid(left.den).cmp(&right.num.div_euclid(right.den));
             let (left_rest, right_rest) = (left.num.rem_euclid(left.den), right.num.rem_euclid(right.den));
@@ -132,7 +135,16 @@ fn ten_times(rest: u128, den: u128) -> (u128, u128) {
 
 /// The greatest common divisor, by Euclid's algorithm.
 fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    match (u64::try_from(a), u64::try_from(b)) {
+        // Division of 128 bits takes many times as long.
+        (Ok(a), Ok(b)) => gcd_of_small(a, b).into(),
+        _ if b == 0 => a,
+        _ => gcd(b, a % b),
+    }
+}
+
+fn gcd_of_small(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd_of_small(b, a % b) }
 }
 
 #[cfg(test)]

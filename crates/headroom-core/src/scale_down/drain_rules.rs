@@ -103,6 +103,11 @@ impl Ruling {
     pub(super) fn tells(&self, deleting: bool) -> bool {
         !deleting && !self.once_old && self.verdict == Verdict::Moves && self.budgets.is_empty()
     }
+
+    /// Whether one has to look at the pod itself.
+    pub(super) fn asks(&self, deleting: bool) -> bool {
+        self.verdict != Verdict::Belongs && !self.tells(deleting)
+    }
 }
 
 /// What it takes to move a pod of priority 0. A pod's priority adds to it, and at most ten times as much; so Karpenter

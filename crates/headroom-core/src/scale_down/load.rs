@@ -82,7 +82,6 @@ impl Judge<'_> {
             return Ok(load);
         }
         let (mut moves, mut returns) = (Vec::new(), Vec::new());
-        let mut look_closer = false;
         let mut evict = |load: &mut Load, class: ClassId, ruling: &Ruling| {
             load.evictions += 1;
             load.cost = load.cost.saturating_add(ruling.cost);
@@ -92,16 +91,14 @@ impl Judge<'_> {
         };
         for (class, deleting) in view.classes() {
             let ruling = self.rulings.of(class);
-            match ruling.verdict {
-                Verdict::Belongs => {}
-                _ if ruling.tells(deleting) => evict(&mut load, class, ruling),
-                _ => look_closer = true,
+            if ruling.tells(deleting) {
+                evict(&mut load, class, ruling);
             }
         }
         let mut blocked: Option<(String, Unmovable)> = None;
-        for pod in view.pods_unsorted().filter(|pod| look_closer && pod.blocks_removal()) {
+        for pod in view.pods_where(|class, deleting| self.rulings.of(class).asks(deleting)) {
             let ruling = self.rulings.of(pod.class);
-            if ruling.tells(pod.deleting) || stuck(&pod, self.now) {
+            if stuck(&pod, self.now) {
                 continue;
             }
             if pod.deleting {
@@ -152,7 +149,8 @@ impl Judge<'_> {
             let asked = self.disruptions.asked(pod, &self.rulings.of(pod.class).budgets);
             pod.blocks_removal() && asked == Ok(Some(budget))
         };
-        view.pods_unsorted().filter(under).map(|pod| pod.full_name()).min().unwrap_or_default()
+        let covered = |class, _| self.rulings.of(class).budgets.contains(&budget);
+        view.pods_where(covered).filter(under).map(|pod| pod.full_name()).min().unwrap_or_default()
     }
 }
 

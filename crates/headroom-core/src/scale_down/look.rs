@@ -11,8 +11,13 @@ use super::drain_rules::stuck;
 use super::load::{Judge, Load};
 use super::score::Score;
 use super::taints::{DELETION_TAINT, marked_at};
+<<<<<<< HEAD
 use super::utilization::{Ignored, utilization};
 use crate::machines::{expected, is_node, usable};
+=======
+use super::utilization::{Ignored, ignorable, utilization};
+use crate::machines::{expected, usable};
+>>>>>>> 833fa7b (Rounds that look at many nodes take less than half the time: checks look at readiness, sizes and groups once, a node's list of pods says their classes, and constraints that look at the same nodes share what they learn)
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{Kept, Usage};
@@ -91,9 +96,7 @@ impl<'a> Look<'a> {
         let judge = Judge::new(snapshot, policy, round.now)?;
         let expendable_below = policy.pending.expendable_below;
         let mut look = Look { judge, groups: Vec::new(), candidates: Vec::new(), marked: Vec::new(), kept: Vec::new() };
-        let holds_nothing =
-            |class: crate::snapshot::ClassView<'_>| class.bound > 0 && class.spec.priority < expendable_below;
-        let some = snapshot.classes().any(holds_nothing) || snapshot.has_ending();
+        let classes = ignorable(snapshot, expendable_below);
         for (at, group) in policy.groups.iter().enumerate() {
             let Strategy::Pending(settings) = &group.strategy else { continue };
             if group.mode == Mode::Off {
@@ -108,7 +111,7 @@ impl<'a> Look<'a> {
             let (whole, settings) = (settings.all_or_nothing, &settings.scale_down);
             let count = u32::try_from(present.clone().count()).unwrap_or(u32::MAX);
             look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0 });
-            let ignored = Ignored { settings, expendable_below, some };
+            let ignored = Ignored { settings, expendable_below, classes: &classes };
             for view in present {
                 look.node(round, *view, &ignored);
             }
@@ -212,10 +215,11 @@ fn stays(
     if node.scale_down_disabled {
         return Err(Kept::Annotated { value: "scale-down-disabled".into() });
     }
-    let nothing = GroupMemory::default();
-    let memory = round.memory.groups.get(&shrinking.group.name).unwrap_or(&nothing);
+    let memory = round.memory.groups.get(&shrinking.group.name);
     let deadline = node.created.and_then(|created| created.saturating_add(shrinking.group.boot_timeout).ok());
     if let Some(until) = deadline.filter(|deadline| round.now < *deadline) {
+        let nothing = GroupMemory::default();
+        let memory = memory.unwrap_or(&nothing);
         let seen = memory.seen_usable.binary_search(&node.name).is_ok();
         if !seen && !usable(shrinking.group, expected(shrinking.group, cloud, memory), node) {
             return Err(Kept::Starting { until });
@@ -224,7 +228,7 @@ fn stays(
     if node.readiness != Readiness::Ready && shrinking.settings.unready_for.is_none() {
         return Err(Kept::Unready);
     }
-    let until = memory.given_up.get(&node.name).and_then(|at| {
+    let until = memory.and_then(|memory| memory.given_up.get(&node.name)).and_then(|at| {
         let retry_after = round.policy.scale_down.as_ref()?.retry_after;
         at.saturating_add(retry_after).ok()
     });

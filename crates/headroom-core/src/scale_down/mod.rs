@@ -277,7 +277,7 @@ fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
             Kept::HoldsSlack { of, count, misfit }
         }
         Refused::Homeless(Homeless { class, namespace, count, misfit, .. }) => {
-            let names = view.pods_unsorted().filter(|pod| pod.class == class).map(|pod| pod.name);
+            let names = view.pods_where(|of, _| of == class).map(|pod| pod.name);
             let pod = format!("{namespace}/{}", names.min().unwrap_or_default());
             Kept::NoPlace { pod, count, misfit }
         }

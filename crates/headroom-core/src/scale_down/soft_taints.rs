@@ -19,12 +19,15 @@ pub(super) fn set(
     membership: &Membership<'_>,
     idle: &BTreeMap<Arc<str>, Timestamp>,
 ) {
+    // Left-overs are looked for everywhere, so what most nodes are not is asked first.
+    let has_mark = |view: &&NodeView<'_>| view.node.taint(CANDIDATE_TAINT).is_some();
     let busy: BTreeSet<String> =
         round.actions.iter().filter_map(|planned| planned.action.node()).map(str::to_owned).collect();
     for shrinking in &look.groups {
         let wanted = look.judge.policy.soft_taint && round.may_remove(shrinking.group).is_ok();
         let nodes: &[NodeView<'_>] = membership.nodes.get(shrinking.at).map_or(&[], Vec::as_slice);
-        for view in nodes.iter().filter(|view| !view.node.deleting && !busy.contains(&*view.node.name)) {
+        let nodes = nodes.iter().filter(|view| wanted || has_mark(view));
+        for view in nodes.filter(|view| !view.node.deleting && !busy.contains(&*view.node.name)) {
             let (node, since) = (Arc::clone(&view.node.name), idle.get(&view.node.name).filter(|_| wanted));
             match (since, view.node.taint(CANDIDATE_TAINT)) {
                 (Some(since), None) => {

@@ -4,7 +4,7 @@ use crate::plan::{Kept, Resource, Usage};
 use crate::policy::{Percent, ScaleDown};
 use crate::pricing::UnitPrices;
 use crate::quantity::{Resources, Totals};
-use crate::snapshot::{NodeView, PodKind, PodView};
+use crate::snapshot::{ClassId, NodeView, PodKind, PodView, Snapshot};
 use crate::strategy::utilization::busiest;
 
 /// Which pods count for nothing.
@@ -12,8 +12,21 @@ pub(super) struct Ignored<'a> {
     pub(super) settings: &'a ScaleDown,
     /// Pods of a lower priority hold no node.
     pub(super) expendable_below: i32,
-    /// There is a bound pod that has to be looked at: an expendable one, or one that will not end any more.
-    pub(super) some: bool,
+    /// By class, whether its pods may count for nothing.
+    pub(super) classes: &'a [bool],
+}
+
+/// By class, whether its pods may count for nothing: those of low priority, and those that belong to their node.
+pub(super) fn ignorable(snapshot: &Snapshot, expendable_below: i32) -> Vec<bool> {
+    let mut classes = vec![false; snapshot.class_slots()];
+    for class in snapshot.classes() {
+        let spec = class.spec;
+        let belongs = matches!(spec.kind, PodKind::Static | PodKind::Mirror);
+        if let Some(ignorable) = classes.get_mut(class.id.0 as usize) {
+            *ignorable = belongs || spec.priority < expendable_below;
+        }
+    }
+    classes
 }
 
 /// The share of the resource of which most is in use, and the share up to which the node is idle. Of a node with GPUs only
@@ -32,16 +45,15 @@ pub(super) fn utilization(
         away = view.sums.daemon_sets.clone();
         subtract(&mut used, &view.sums.daemon_sets);
     }
-    if ignored.some || *ignore_mirror_pods {
-        for pod in view.pods_unsorted() {
-            let belongs = matches!(pod.spec.kind, PodKind::Static | PodKind::Mirror);
-            let nothing = pod.blocks_removal() && (pod.spec.priority < ignored.expendable_below || stuck(&pod));
-            if belongs && *ignore_mirror_pods {
-                away += &pod.spec.requests;
-            }
-            if nothing || (belongs && *ignore_mirror_pods) {
-                used -= &pod.spec.requests;
-            }
+    let ignorable = |class: ClassId| ignored.classes.get(class.0 as usize).is_some_and(|ignorable| *ignorable);
+    for pod in view.pods_where(|class, deleting| deleting || ignorable(class)) {
+        let belongs = matches!(pod.spec.kind, PodKind::Static | PodKind::Mirror);
+        let nothing = pod.blocks_removal() && (pod.spec.priority < ignored.expendable_below || stuck(&pod));
+        if belongs && *ignore_mirror_pods {
+            away += &pod.spec.requests;
+        }
+        if nothing || (belongs && *ignore_mirror_pods) {
+            used -= &pod.spec.requests;
         }
     }
     let gpu = offered.extended.iter().find(|(name, _)| prices.gpu_resources.iter().any(|gpu| **gpu == **name));

@@ -20,6 +20,12 @@ pub(super) fn check(demand: &Demand<'_>, host: &Host<'_>) -> Result<(), Misfit> 
     Err(Misfit::NodeAffinity { wanted: describe(&spec.node_affinity) })
 }
 
+/// The same where nobody asks why not.
+pub(super) fn holds_for(spec: &PodSpec, host: &Host<'_>) -> bool {
+    spec.node_selector.iter().all(|(key, wanted)| host.label(key) == Some(wanted))
+        && (spec.node_affinity.is_empty() || any_holds(&spec.node_affinity, host))
+}
+
 /// Whether one of the terms holds for the node.
 pub(super) fn any_holds(terms: &[NodeTerm], host: &Host<'_>) -> bool {
     terms.iter().any(|term| term_holds(term, host))

@@ -113,8 +113,8 @@ pub(super) fn domain_list(placement: &Placement, counter: &Counter) -> Vec<u32> 
                 (true, false) => shape.hosts > 0,
                 (true, true) => shape.hosts > shape.closed_hosts,
             };
-            let shapes = placement.shapes().filter(|(id, shape)| there(shape) && counter.looks_at_shape(*id));
-            shapes.map(|(_, shape)| shape.domain(counter.key)).collect()
+            let shapes = looked_at(placement, counter).filter(|shape| there(shape));
+            shapes.map(|shape| shape.domain(counter.key)).collect()
         }
     };
     known.sort_unstable();
@@ -130,8 +130,12 @@ fn hosts(placement: &Placement, counter: &Counter) -> u32 {
         return nodes.map(|(_, node)| node.copies).sum();
     }
     let left_out = |shape: &Shape| if counter.leaves_out_closed() { shape.closed_hosts } else { 0 };
-    let shapes = placement.shapes().filter(|(id, _)| counter.looks_at_shape(*id));
-    shapes.map(|(_, shape)| shape.hosts - left_out(shape)).sum()
+    looked_at(placement, counter).map(|shape| shape.hosts - left_out(shape)).sum()
+}
+
+/// The shapes whose nodes a constraint looks at.
+fn looked_at<'p>(placement: &'p Placement, counter: &'p Counter) -> impl Iterator<Item = &'p Shape> {
+    counter.shapes().iter().map(|shape| placement.shape(*shape))
 }
 
 /// How many more pods a domain may have.

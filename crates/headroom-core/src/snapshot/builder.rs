@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttachLimits, CapacityBuffer, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Node, Place,
-    Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume, Workload,
+    AttachLimits, CapacityBuffer, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Listed,
+    Node, Place, Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume, Workload,
 };
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
@@ -225,8 +225,8 @@ impl Builder {
             if let Some(at) = self.snapshot.node_order.get_mut(name) {
                 *at = index;
             }
-            for pod in &moved.pods {
-                if let Some((_, pod)) = self.snapshot.pods.get_index_mut(*pod as usize) {
+            for listed in &moved.pods {
+                if let Some((_, pod)) = self.snapshot.pods.get_index_mut(listed.pod as usize) {
                     pod.place = Place::Node(index);
                 }
             }
@@ -260,7 +260,7 @@ impl Builder {
         };
         self.count(place, class, 1);
         let at = self.list(place, class).map_or(0, |list| {
-            list.push(to_u32(index));
+            list.push(Listed { pod: to_u32(index), class, deleting });
             to_u32(list.len() - 1)
         });
         if let Some((_, entry)) = self.snapshot.pods.get_index_mut(index) {
@@ -280,7 +280,7 @@ impl Builder {
         let Some((_, moved)) = self.snapshot.pods.get_index(index) else { return };
         let PodEntry { place, at, class, .. } = *moved;
         if let Some(slot) = self.list(place, class).and_then(|list| list.get_mut(at as usize)) {
-            *slot = to_u32(index);
+            slot.pod = to_u32(index);
         }
     }
 
@@ -293,7 +293,7 @@ impl Builder {
         {
             list.swap_remove(at as usize);
             let moved = list.get(at as usize).copied();
-            if let Some((_, moved)) = moved.and_then(|index| self.snapshot.pods.get_index_mut(index as usize)) {
+            if let Some((_, moved)) = moved.and_then(|moved| self.snapshot.pods.get_index_mut(moved.pod as usize)) {
                 moved.at = at;
             }
         }
@@ -304,7 +304,7 @@ impl Builder {
     }
 
     /// The list that a pod with this place stands in.
-    fn list(&mut self, place: Place, class: u32) -> Option<&mut Vec<u32>> {
+    fn list(&mut self, place: Place, class: u32) -> Option<&mut Vec<Listed>> {
         match place {
             Place::Node(node) => self.snapshot.nodes.get_index_mut(node as usize).map(|(_, entry)| &mut entry.pods),
             Place::Pending => self.snapshot.classes.get_mut(class as usize).map(|entry| &mut entry.pending),

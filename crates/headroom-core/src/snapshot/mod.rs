@@ -81,7 +81,16 @@ pub struct ClassId(pub(crate) u32);
 struct NodeEntry {
     node: Option<Box<Node>>,
     sums: NodeSums,
-    pods: Vec<u32>,
+    pods: Vec<Listed>,
+}
+
+/// A pod in the list of its node, or among those of its class that wait: its index, and of the rest what is asked of every
+/// pod, so that asking stays in the list.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    pod: u32,
+    class: u32,
+    deleting: bool,
 }
 
 /// Sums over the pods that are bound to one node and have not ended.
@@ -141,7 +150,7 @@ struct ClassEntry {
     namespace: u32,
     bound: u32,
     aside: u32,
-    pending: Vec<u32>,
+    pending: Vec<Listed>,
 }
 
 /// A node together with what is known of it.
@@ -152,30 +161,36 @@ pub struct NodeView<'a> {
     /// Sums over its pods.
     pub sums: &'a NodeSums,
     snapshot: &'a Snapshot,
-    pods: &'a [u32],
+    pods: &'a [Listed],
 }
 
 impl<'a> NodeView<'a> {
     /// Its pods by namespace and name, ended ones left out.
     pub fn pods(&self) -> Vec<PodView<'a>> {
-        self.snapshot.sorted_pods(self.pods)
+        self.snapshot.sorted_pods(self.pods.iter().map(|listed| listed.pod))
     }
 
     /// Its pods in no meaningful order.
     pub(crate) fn pods_unsorted(&self) -> impl Iterator<Item = PodView<'a>> {
-        self.pods.iter().filter_map(|index| self.snapshot.pod_at(*index))
+        self.pods_where(|_, _| true)
+    }
+
+    /// Those of its pods that are wanted by their class and by whether they are being deleted, in no meaningful order.
+    /// Others are not looked at, which matters where nodes have many pods.
+    pub(crate) fn pods_where(&self, wanted: impl Fn(ClassId, bool) -> bool) -> impl Iterator<Item = PodView<'a>> {
+        let wanted = self.pods.iter().filter(move |listed| wanted(ClassId(listed.class), listed.deleting));
+        wanted.filter_map(|listed| self.snapshot.pod_at(listed.pod))
     }
 
     /// The class of each of its pods and whether the pod is being deleted, in no meaningful order.
     pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, bool)> {
-        let entry = |index: &u32| self.snapshot.pods.get_index(*index as usize).map(|(_, entry)| entry);
-        self.pods.iter().filter_map(entry).map(|entry| (ClassId(entry.class), entry.deleting))
+        self.pods.iter().map(|listed| (ClassId(listed.class), listed.deleting))
     }
 
     /// The class of each of its pods and which devices of the node the pod has, as far as it says, in no meaningful order.
     pub(crate) fn devices(&self) -> impl Iterator<Item = (ClassId, &'a [u16])> {
         let snapshot = self.snapshot;
-        let pod = move |index: &u32| snapshot.pods.get_index(*index as usize);
+        let pod = move |listed: &Listed| snapshot.pods.get_index(listed.pod as usize);
         self.pods.iter().filter_map(pod).map(move |(key, entry)| {
             let spec = snapshot.classes.get(entry.class as usize).map(|class| &class.spec);
             let of_namespace = spec.and_then(|spec| snapshot.devices.get(&spec.namespace));
@@ -236,7 +251,7 @@ pub struct ClassView<'a> {
     /// Without a node and not waiting for one: gated or being deleted.
     pub aside: u32,
     snapshot: &'a Snapshot,
-    pending: &'a [u32],
+    pending: &'a [Listed],
 }
 
 impl<'a> ClassView<'a> {
@@ -247,13 +262,13 @@ impl<'a> ClassView<'a> {
 
     /// The first of the waiting pods by name.
     pub fn first_pending(&self) -> Option<PodView<'a>> {
-        let names = self.pending.iter().filter_map(|index| Some((self.snapshot.pod_name(*index)?, *index)));
+        let names = self.pending.iter().filter_map(|listed| Some((self.snapshot.pod_name(listed.pod)?, listed.pod)));
         self.snapshot.pod_at(names.min()?.1)
     }
 
     /// The waiting pods by name.
     pub fn pending_pods(&self) -> Vec<PodView<'a>> {
-        self.snapshot.sorted_pods(self.pending)
+        self.snapshot.sorted_pods(self.pending.iter().map(|listed| listed.pod))
     }
 }
 
@@ -308,8 +323,7 @@ impl Snapshot {
     /// Every pod called `name`, by namespace.
     pub fn pods_named(&self, name: &str) -> Vec<PodView<'_>> {
         let named = self.pods.keys().enumerate().filter(|(_, key)| &*key.name == name);
-        let indices: Vec<u32> = named.filter_map(|(index, _)| u32::try_from(index).ok()).collect();
-        self.sorted_pods(&indices)
+        self.sorted_pods(named.filter_map(|(index, _)| u32::try_from(index).ok()))
     }
 
     /// How many pods there are that have not ended.
@@ -326,11 +340,6 @@ impl Snapshot {
     pub fn nominated(&self) -> impl Iterator<Item = (PodView<'_>, &str)> {
         let all = self.nominated.iter().flat_map(|(namespace, pods)| pods.iter().map(move |pod| (namespace, pod)));
         all.filter_map(|(namespace, (name, node))| Some((self.pod(namespace, name)?, &**node)))
-    }
-
-    /// Whether there is a pod that is being deleted and says by when it will have ended.
-    pub(crate) fn has_ending(&self) -> bool {
-        !self.ends_by.is_empty()
     }
 
     /// The labels of the namespace called `name`, when they are known.
@@ -434,8 +443,8 @@ impl Snapshot {
         })
     }
 
-    fn sorted_pods(&self, indices: &[u32]) -> Vec<PodView<'_>> {
-        let mut pods: Vec<_> = indices.iter().filter_map(|index| self.pod_at(*index)).collect();
+    fn sorted_pods(&self, indices: impl Iterator<Item = u32>) -> Vec<PodView<'_>> {
+        let mut pods: Vec<_> = indices.filter_map(|index| self.pod_at(index)).collect();
         pods.sort_by(|a, b| (&a.spec.namespace, a.name).cmp(&(&b.spec.namespace, b.name)));
         pods
     }

@@ -231,6 +231,11 @@ impl Placement {
         if !self.classes.iter().any(|class| class.is_looked_at() || holds_nothing(class)) {
             return;
         }
+        for class in snapshot.classes() {
+            let rules = self.classes.at(class.id.0).rules.clone();
+            let counters = rules.iter().flat_map(|rules| &rules.adds);
+            counters.for_each(|counter| self.counters.at_mut(*counter).expect(class.bound));
+        }
         for view in snapshot.nodes() {
             let Some(id) = self.by_name.get(&view.node.name).copied() else { continue };
             for (pod, deleting) in view.classes() {

@@ -1,6 +1,7 @@
 //! Pods counted by domain, kept up to date while pods are placed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -8,9 +9,9 @@ use super::NONE;
 use super::node::Node;
 use super::shape::{Key, Shape, Shapes};
 use super::table::Table;
+use crate::scheduling::Host;
 use crate::scheduling::node_affinity;
 use crate::scheduling::taints::untolerated;
-use crate::scheduling::{Demand, Host, Volumes};
 use crate::snapshot::{PodSpec, SharedSpec};
 
 /// How many pods of one selection there are in each domain of one key.
@@ -31,6 +32,8 @@ pub(in crate::scheduling) struct Counter {
 /// Which nodes a topology spread constraint looks at.
 #[derive(Clone, Debug)]
 pub(in crate::scheduling) struct Scope {
+    /// The same number for scopes that look at the same nodes.
+    number: u32,
     /// A class with the constraint; all classes that share the counter agree in what matters here.
     spec: SharedSpec,
     /// The keys of all of its spread constraints: nodes must have each.
@@ -39,16 +42,31 @@ pub(in crate::scheduling) struct Scope {
     honor_taints: bool,
     /// The node affinity looks at names of nodes, so that shapes do not tell.
     pub(in crate::scheduling) by_node: bool,
-    /// By shape.
-    shapes: Vec<bool>,
+    shapes: Arc<SeenShapes>,
     /// By node, where shapes do not tell; nodes behind the end are as their shape says.
-    nodes: Vec<bool>,
+    nodes: Arc<[bool]>,
+}
+
+/// Which shapes a scope includes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SeenShapes {
+    /// By shape.
+    all: Vec<bool>,
+    /// Those that it includes, in order.
+    included: Vec<u32>,
+}
+
+impl SeenShapes {
+    fn includes(&self, shape: u32) -> bool {
+        self.all.get(shape as usize).copied().unwrap_or(false)
+    }
 }
 
 impl Scope {
-    pub(super) fn new(spec: SharedSpec, keys: Vec<Key>, honor_affinity: bool, honor_taints: bool) -> Self {
+    pub(super) fn new(number: u32, spec: SharedSpec, keys: Vec<Key>, honor_affinity: bool, honor_taints: bool) -> Self {
         let by_node = honor_affinity && node_affinity::spec_names_nodes(&spec);
-        Scope { spec, keys, honor_affinity, honor_taints, by_node, shapes: Vec::new(), nodes: Vec::new() }
+        let (shapes, nodes) = (Arc::default(), Arc::default());
+        Scope { number, spec, keys, honor_affinity, honor_taints, by_node, shapes, nodes }
     }
 
     /// Whether only nodes with a hostname count.
@@ -56,22 +74,37 @@ impl Scope {
         self.keys.contains(&Key::Host)
     }
 
-    /// Looks at shapes that are new.
-    pub(super) fn learn_shapes(&mut self, shapes: &Shapes) {
-        for (_, shape) in shapes.iter().skip(self.shapes.len()) {
-            let included = self.includes(&shape.host("", Some(""))) && self.has_keys(shape);
-            self.shapes.push(included);
+    /// Looks at shapes that are new. Scopes with the same number share what `learnt` knows of them.
+    pub(super) fn learn_shapes(&mut self, shapes: &Shapes, learnt: &mut FxHashMap<u32, Arc<SeenShapes>>) {
+        if self.shapes.all.len() == shapes.len() as usize {
+            return;
         }
+        let all = learnt.entry(self.number).or_insert_with(|| {
+            let mut seen = SeenShapes::clone(&self.shapes);
+            for (number, shape) in shapes.iter().skip(seen.all.len()) {
+                let included = self.includes(&shape.host("", Some(""))) && self.has_keys(shape);
+                seen.all.push(included);
+                seen.included.extend(included.then_some(number));
+            }
+            Arc::new(seen)
+        });
+        self.shapes = Arc::clone(all);
     }
 
     /// Looks at nodes one by one, where shapes do not tell.
-    pub(super) fn learn_nodes(&mut self, nodes: &Table<Node>, shapes: &Shapes) {
+    pub(super) fn learn_nodes(
+        &mut self,
+        nodes: &Table<Node>,
+        shapes: &Shapes,
+        learnt: &mut FxHashMap<u32, Arc<[bool]>>,
+    ) {
+        let includes = |node: &Node| {
+            let shape = shapes.at(node.shape);
+            self.includes(&shape.host(&node.name, node.hostname.as_deref())) && self.has_keys(shape)
+        };
         if self.by_node {
-            let included = nodes.iter().map(|node| {
-                let shape = shapes.at(node.shape);
-                self.includes(&shape.host(&node.name, node.hostname.as_deref())) && self.has_keys(shape)
-            });
-            self.nodes = included.collect();
+            let all = learnt.entry(self.number).or_insert_with(|| nodes.iter().map(includes).collect());
+            self.nodes = Arc::clone(all);
         }
     }
 
@@ -82,8 +115,7 @@ impl Scope {
     /// Whether the node counts, provided that it has the keys.
     fn includes(&self, host: &Host<'_>) -> bool {
         let spec: &PodSpec = &self.spec;
-        let demand = Demand { spec, volumes: &Volumes::default() };
-        (!self.honor_affinity || node_affinity::check(&demand, host).is_ok())
+        (!self.honor_affinity || node_affinity::holds_for(spec, host))
             && (!self.honor_taints || untolerated(&spec.tolerations, host.taints).is_none())
     }
 }
@@ -97,15 +129,15 @@ impl Counter {
     pub(in crate::scheduling) fn looks_at(&self, id: u32, node: &Node) -> bool {
         let Some(scope) = &self.scope else { return true };
         let included = match scope.nodes.get(id as usize) {
-            Some(included) if scope.by_node => included,
-            _ => scope.shapes.get(node.shape as usize).unwrap_or(&false),
+            Some(included) if scope.by_node => *included,
+            _ => scope.shapes.includes(node.shape),
         };
-        *included && !(node.closed && scope.honor_taints) && (node.host != NONE || !scope.needs_hosts())
+        included && !(node.closed && scope.honor_taints) && (node.host != NONE || !scope.needs_hosts())
     }
 
-    /// Whether it looks at the nodes of a shape, provided that they have the key.
-    pub(in crate::scheduling) fn looks_at_shape(&self, shape: u32) -> bool {
-        self.scope.as_ref().is_none_or(|scope| scope.shapes.get(shape as usize).copied().unwrap_or(false))
+    /// For topology spread: the shapes whose nodes it looks at, provided that they have the key.
+    pub(in crate::scheduling) fn shapes(&self) -> &[u32] {
+        self.scope.as_ref().map_or(&[], |scope| &scope.shapes.included)
     }
 
     /// Whether it leaves out nodes that are going.
@@ -128,6 +160,13 @@ impl Counter {
     /// Whether there is a pod in any domain.
     pub(in crate::scheduling) fn any(&self) -> bool {
         self.total > 0
+    }
+
+    /// Makes room at once for the domains that so many pods are in.
+    pub(super) fn expect(&mut self, pods: u32) {
+        if self.key == Key::Host {
+            self.counts.reserve(pods as usize);
+        }
     }
 
     /// Changes the pods on each of `copies` equal nodes by `each`. The host domain stands for all of the copies.

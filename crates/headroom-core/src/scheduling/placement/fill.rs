@@ -155,9 +155,13 @@ impl Placement {
     pub(super) fn pour_by_room(&mut self, lot: &Lot, wanted: u32, supply: &mut Supply) -> u32 {
         let shapes = self.fitting(lot.class);
         let mut placed = self.pour_as_liked(lot, &shapes, wanted);
-        for shape in shapes.iter().copied() {
-            if placed < wanted && lot.allows(self.shapes.at(shape)) {
-                placed += self.pour_on_shape(lot, shape, wanted - placed);
+        for number in shapes.iter().copied() {
+            if placed == wanted {
+                return placed;
+            }
+            let shape = self.shapes.at(number);
+            if shape.rooms.may_have(&self.classes.at(lot.class).need) && lot.allows(shape) {
+                placed += self.pour_on_shape(lot, number, wanted - placed);
             }
         }
         if placed < wanted {

@@ -1,7 +1,5 @@
 //! The steps by which a placement changes, and how they are taken back.
 
-use std::collections::BTreeMap;
-
 use super::counter::recount;
 use super::node::Node;
 use super::{NONE, NodeId, Placement, TemplateId};
@@ -50,16 +48,20 @@ impl Placement {
     /// The pods that were put on nodes with a name since the mark was made, by node and in the order of the classes'
     /// contents. For machines without a name see [`Placement::new_nodes`].
     pub fn placed_since(&self, mark: Mark) -> Vec<(NodeId, ClassId, u32)> {
-        let mut counts: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
-        for undo in self.journal.iter().skip(mark.0) {
-            if let Undo::Put { class, node, each } = undo
-                && self.nodes.at(*node).is_named()
-            {
-                *counts.entry((*node, self.classes.at(*class).rank, *class)).or_default() += each;
+        let steps = self.journal.get(mark.0..).unwrap_or(&[]).iter().filter_map(|undo| match undo {
+            Undo::Put { class, node, each } if self.nodes.at(*node).is_named() => {
+                Some(((*node, self.classes.at(*class).rank, *class), *each))
             }
-        }
-        let placed = counts.into_iter().filter(|(_, count)| *count > 0);
-        placed.map(|((node, _, class), count)| (NodeId(node), ClassId(class), clamped(count))).collect()
+            _ => None,
+        });
+        let mut steps: Vec<((u32, u32, u32), i64)> = steps.collect();
+        steps.sort_unstable();
+        let sums = steps.chunk_by(|(a, _), (b, _)| a == b).filter_map(|equal| {
+            let count: i64 = equal.iter().map(|(_, each)| each).sum();
+            let ((node, _, class), _) = equal.first().filter(|_| count > 0)?;
+            Some((NodeId(*node), ClassId(*class), clamped(count)))
+        });
+        sums.collect()
     }
 
     /// The nodes on which pods were put since the mark was made.

@@ -50,7 +50,7 @@ use shape::{Shapes, Tier};
 use table::Table;
 
 use super::resources::Columns;
-use super::{check_static, preference};
+use super::{check_static, fits_static, preference};
 use crate::snapshot::{ClassId, HostPort, Kind, PodSpec};
 
 /// No number at all: a label that a node does not have, a template that a node was not made from.
@@ -234,7 +234,7 @@ impl Placement {
         let demand = statics.demand();
         let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
         let there = |shape: u32| !self.only_nodes || self.shapes.at(shape).tier <= Tier::Idle;
-        let fit = |shape: u32| there(shape) && (statics.by_node || check_static(&demand, &host(shape)).is_ok());
+        let fit = |shape: u32| there(shape) && (statics.by_node || fits_static(&demand, &host(shape)));
         let new: Vec<bool> = (0..all).skip(seen).map(fit).collect();
         fits.extend((0..all).skip(seen).zip(&new).filter(|(_, fits)| **fits).map(|(shape, _)| shape));
         fits.sort_by_cached_key(|at| {
@@ -257,14 +257,16 @@ impl Placement {
 
     /// Lets spread constraints see which new shapes they look at.
     fn learn_shapes(&mut self) {
-        let scopes = self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut());
-        scopes.for_each(|scope| scope.learn_shapes(&self.shapes));
+        let (scopes, mut learnt) =
+            (self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut()), FxHashMap::default());
+        scopes.for_each(|scope| scope.learn_shapes(&self.shapes, &mut learnt));
     }
 
     /// The same for nodes, where the constraints go by the names of nodes.
     fn learn_nodes(&mut self) {
-        let scopes = self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut());
-        scopes.for_each(|scope| scope.learn_nodes(&self.nodes, &self.shapes));
+        let (scopes, mut learnt) =
+            (self.counters.iter_mut().filter_map(|counter| counter.scope.as_mut()), FxHashMap::default());
+        scopes.for_each(|scope| scope.learn_nodes(&self.nodes, &self.shapes, &mut learnt));
     }
 
     /// The label that a key is.
@@ -277,9 +279,8 @@ impl Placement {
         (0..).zip(self.nodes.iter())
     }
 
-    /// The shapes with their numbers.
-    pub(super) fn shapes(&self) -> impl Iterator<Item = (u32, &Shape)> {
-        self.shapes.iter()
+    pub(super) fn shape(&self, shape: u32) -> &Shape {
+        self.shapes.at(shape)
     }
 
     /// The value of the label in the domain of a node, for people; empty for a machine that does not exist yet.

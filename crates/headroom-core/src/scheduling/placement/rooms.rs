@@ -102,6 +102,11 @@ impl Rooms {
         }
     }
 
+    /// Whether a node may have room for a pod with these needs. When not, none has.
+    pub(super) fn may_have(&self, need: &[i64]) -> bool {
+        self.len > 0 && covers(self.most(), need)
+    }
+
     /// The most of each resource that is free on a node, each resource on its own.
     pub(in crate::scheduling) fn most(&self) -> &[i64] {
         self.row(1)

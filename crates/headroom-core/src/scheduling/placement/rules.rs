@@ -129,7 +129,7 @@ enum Counts {
 }
 
 /// What makes the scopes of two topology spread constraints one.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct ScopeKey {
     keys: Vec<Key>,
     affinity: Option<(Labels, Vec<NodeTerm>)>,
@@ -143,6 +143,7 @@ struct Writer<'a> {
     selections: Vec<Selected>,
     selection_index: FxHashMap<Selection, usize>,
     counter_index: FxHashMap<CounterKey, u32>,
+    scope_index: FxHashMap<ScopeKey, u32>,
     volumes: FxHashMap<(u32, Box<str>), u32>,
 }
 
@@ -172,6 +173,7 @@ impl<'a> Writer<'a> {
             selections: Vec::new(),
             selection_index: FxHashMap::default(),
             counter_index: FxHashMap::default(),
+            scope_index: FxHashMap::default(),
             volumes: FxHashMap::default(),
         }
     }
@@ -280,7 +282,10 @@ impl<'a> Writer<'a> {
             return *counter;
         }
         let scope = counter_key.scope.as_ref().zip(spec).map(|(scope, spec)| {
-            Scope::new(spec.clone(), scope.keys.clone(), scope.affinity.is_some(), scope.tolerations.is_some())
+            let next = u32::try_from(self.scope_index.len()).unwrap_or(u32::MAX);
+            let number = *self.scope_index.entry(scope.clone()).or_insert(next);
+            let (honor_affinity, honor_taints) = (scope.affinity.is_some(), scope.tolerations.is_some());
+            Scope::new(number, spec.clone(), scope.keys.clone(), honor_affinity, honor_taints)
         });
         let counter = self.book.counters.push(Counter::new(key, scope));
         // Nobody is refused for a wish.

@@ -20,7 +20,7 @@ impl Placement {
             return self.prototype(template).free.clone();
         }
         let mut most = Row::from_elem(0, self.columns.count());
-        for (_, shape) in self.shapes().filter(|(_, shape)| !shape.nodes.is_empty()) {
+        for (_, shape) in self.shapes.iter().filter(|(_, shape)| !shape.nodes.is_empty()) {
             most.iter_mut().zip(shape.rooms.most()).for_each(|(most, free)| *most = (*most).max(*free));
         }
         most
