@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use crate::backoff::Backoffs;
 use crate::check::check_members;
 use crate::membership::Membership;
-use crate::memory::{GroupMemory, Memory, Watch};
-use crate::plan::{GroupReport, Plan, Subject, Why};
+use crate::memory::{GroupMemory, Memory, Places, Watch};
+use crate::plan::{Action, GroupReport, Plan, Planned, Subject, Why};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
-use crate::scale_down::{self, Look};
+use crate::scale_down::{self, DELETION_TAINT, Look};
 use crate::snapshot::{Coverage, Kind, Snapshot};
-use crate::strategy::pending::{self, Inquiry, Outcome};
+use crate::strategy::pending::{self, Inquiry, Outcome, Placed};
 use crate::strategy::utilization::{self, Members};
 
 /// Decides what to do about `snapshot` under `policy`, and what to remember for the next round.
@@ -25,11 +25,13 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
     let mut round = Round::new(snapshot, policy, memory, now);
     let Decided { membership, mut remembered, backoffs, look, outcome } = decide_all(&mut round);
     let mut placed = outcome.map(|outcome| outcome.into_placed(&round));
+    // Before scale-down tries out what would be if nodes went that stay for now.
+    let mut placeholders = placed.as_ref().map_or_else(|| memory.placeholders.clone(), Placed::places);
     let scale_down = look.map(|look| match &mut placed {
         Some(placed) => scale_down::pass(&mut round, look, &membership, placed, &mut remembered),
         None => Watch { idle: BTreeMap::new(), ..memory.scale_down.clone().unwrap_or_default() },
     });
-    let placeholders = placed.map_or_else(|| memory.placeholders.clone(), |placed| placed.places());
+    forget_going(&mut placeholders, &round.actions);
     let groups = keep(policy, memory, remembered);
     let next = Memory { since: memory.since, groups, backoffs, scale_down, placeholders };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
@@ -78,6 +80,21 @@ fn decide_all<'a>(round: &mut Round<'a>) -> Decided<'a> {
     let outcome = pending::pass(round, &membership, &mut remembered, &mut backoffs, &mut reports);
     round.report.groups = reports.into_iter().flatten().collect();
     Decided { membership, remembered, backoffs, look, outcome }
+}
+
+/// A placeholder does not stay on a node that goes: the next round finds it another place.
+fn forget_going(placeholders: &mut BTreeMap<Arc<str>, Places>, actions: &[Planned]) {
+    for planned in actions {
+        let going = match &planned.action {
+            Action::Taint { node, taint } if *taint.key == *DELETION_TAINT => node,
+            Action::Drain { node, .. } | Action::Remove { node, .. } => node,
+            _ => continue,
+        };
+        for places in placeholders.values_mut() {
+            places.nodes.remove(going);
+        }
+    }
+    placeholders.retain(|_, places| *places != Places::default());
 }
 
 /// What is remembered of the groups of the policy. What is only shown must not start a timer.

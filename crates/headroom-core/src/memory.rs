@@ -28,9 +28,21 @@ pub struct Memory {
     /// What scale-down has seen; None before it looked for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_down: Option<Watch>,
-    /// Where placeholders are: how many of each kind on each node.
+    /// Where placeholders are, by what they stand for.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub placeholders: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>,
+    pub placeholders: BTreeMap<Arc<str>, Places>,
+}
+
+/// Where equal placeholders are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Places {
+    /// How many on each node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<Arc<str>, u32>,
+    /// How many on each machine of a group that has no node yet, in a fixed order.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub upcoming: BTreeMap<Arc<str>, Vec<u32>>,
 }
 
 /// What scale-down remembers of the whole cluster.
@@ -206,10 +218,10 @@ impl Memory {
         self.groups.get(group).cloned().unwrap_or_default()
     }
 
-    /// The nodes that hold placeholders of this kind, and how many each does.
-    pub fn places_of(&self, of: &Placeholder) -> impl Iterator<Item = (&str, u32)> {
-        let places = self.placeholders.get(&*of.to_string()).into_iter().flatten();
-        places.map(|(node, count)| (&**node, *count))
+    /// Where placeholders of this kind are.
+    pub fn places_of(&self, of: &Placeholder) -> &Places {
+        static NONE: Places = Places { nodes: BTreeMap::new(), upcoming: BTreeMap::new() };
+        self.placeholders.get(&*of.to_string()).unwrap_or(&NONE)
     }
 
     /// Whether at least `span` has passed since `event`, or since this memory began when the event is not known.

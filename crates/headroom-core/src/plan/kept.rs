@@ -290,7 +290,8 @@ impl fmt::Display for Kept {
                 }
             }
             Kept::HoldsSlack { of, count, misfit } => {
-                write!(f, "{} ({of}) fit on no other node: {misfit}", counted(*count, "placeholder"))
+                let fit = if *count == 1 { "fits" } else { "fit" };
+                write!(f, "{} ({of}) {fit} on no other node: {misfit}", counted(*count, "placeholder"))
             }
             Kept::Awaited { pods } => write!(f, "is expected to take {}", counted(*pods, "waiting pod")),
             Kept::AwaitsSlack { placeholders } => {

@@ -201,6 +201,9 @@ pub enum Reason {
         /// What made this group the best of several options, and which one was next.
         #[serde(skip_serializing_if = "Option::is_none")]
         decided: Option<String>,
+        /// How many placeholders get a place by it too.
+        #[serde(skip_serializing_if = "is_zero")]
+        placeholders: u64,
     },
     /// Spare room is short: placeholders fit on no node, and on new nodes of the group.
     SlackShort {
@@ -289,6 +292,10 @@ pub enum Reason {
     },
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 pub(super) fn as_seconds<S: Serializer>(duration: &SignedDuration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i64(duration.as_secs())
 }
@@ -344,10 +351,15 @@ impl fmt::Display for Reason {
                 let (tainted_for, hard_grace) = (short(*tainted_for), short(*hard_grace));
                 write!(f, "marked for {tainted_for}, hard grace {hard_grace} is over; {pods} pods are still on it")
             }
-            Reason::PodsWaiting { first, pods, decided } => {
+            Reason::PodsWaiting { first, pods, decided, placeholders } => {
                 match pods {
                     1 => write!(f, "pod {first} waits")?,
                     _ => write!(f, "{pods} pods wait, {first} among them")?,
+                }
+                match placeholders {
+                    0 => {}
+                    1 => f.write_str(", and spare room is short by 1 placeholder")?,
+                    _ => write!(f, ", and spare room is short by {placeholders} placeholders")?,
                 }
                 decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
             }

@@ -30,6 +30,7 @@ pub use placement::{
     Unplaced,
 };
 
+pub(crate) use placement::Place;
 pub(crate) use selector::selects;
 pub use shares::{Devices, parts_of_device};
 use volumes::Volumes;

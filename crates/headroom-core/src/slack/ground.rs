@@ -8,7 +8,7 @@ use crate::policy::{Group, Spare};
 use crate::quantity::{Resources, Totals};
 use crate::round::Round;
 use crate::scheduling::{Host, allows};
-use crate::snapshot::{ClassId, ClassView, Effect, Node, NodeView, PodKind, Snapshot, Taint, Template};
+use crate::snapshot::{ClassId, ClassView, Effect, Node, NodeView, PodKind, PodSpec, Snapshot, Taint, Template};
 use crate::strategy::pending::stays_on_nodes;
 
 /// What is known of one group.
@@ -23,15 +23,25 @@ pub(crate) struct GroupGround<'g> {
     pub(crate) nodes: &'g [NodeView<'g>],
 }
 
+impl GroupGround<'_> {
+    /// Whether a new node would take the pod, whatever else runs there.
+    fn holds(&self, snapshot: &Snapshot, spec: &PodSpec) -> bool {
+        let Resources { cpu, memory, .. } = spec.requests;
+        cpu <= self.free.cpu && memory <= self.free.memory && allows(snapshot, spec, &Host::new(self.template)).is_ok()
+    }
+}
+
 /// The cluster as a plain pod sees it: without the groups whose taints it does not tolerate, which keep room of their own.
 pub(super) struct Ground<'a> {
-    /// The pods that count, by class with their number, and what kind of class.
+    /// The pods that count, by class with their number: those that run, and those that wait and may run.
     pub(super) pods: Vec<(ClassView<'a>, u32)>,
     /// What these pods request.
     pub(super) requested: Totals,
     /// What the nodes offer, and how many there are.
     pub(super) offered: Totals,
     pub(super) nodes: u32,
+    /// The cpu and memory that DaemonSets leave free of each kind of node that may be bought.
+    pub(super) empty: Vec<(i64, i64)>,
     /// The same of the templates, for when there is no node.
     pub(super) offered_new: Totals,
     pub(super) templates: u32,
@@ -50,6 +60,7 @@ impl<'a> Ground<'a> {
             requested: Totals::default(),
             offered: Totals::default(),
             nodes: 0,
+            empty: Vec::new(),
             offered_new: Totals::default(),
             templates: 0,
             snapshot,
@@ -65,9 +76,10 @@ impl<'a> Ground<'a> {
             }
             view.classes().for_each(|(class, _)| *elsewhere.entry(class).or_default() += 1);
         }
-        let (tainted, plain): (Vec<&GroupGround<'_>>, Vec<_>) =
-            groups.iter().partition(|ground| ground.template.taints.iter().any(keeps_away));
+        let plain: Vec<&GroupGround<'_>> =
+            groups.iter().filter(|ground| !ground.template.taints.iter().any(keeps_away)).collect();
         for group in &plain {
+            ground.empty.push((group.free.cpu, group.free.memory));
             ground.offered_new += &group.template.allocatable;
             ground.templates += 1;
         }
@@ -77,12 +89,9 @@ impl<'a> Ground<'a> {
                 continue;
             }
             let bound = class.bound.saturating_sub(elsewhere.get(&class.id).copied().unwrap_or(0));
-            let fits = |ground: &&&GroupGround<'_>| allows(snapshot, class.spec, &Host::new(ground.template)).is_ok();
-            let waits_elsewhere = || {
-                let may = class.pending() > 0 && !class.spec.tolerations.is_empty();
-                may && tainted.iter().any(|ground| fits(&ground)) && !plain.iter().any(|ground| fits(&ground))
-            };
-            let pending = if waits_elsewhere() { 0 } else { class.pending() };
+            // Room for a share of pods that never run would be bought for nothing.
+            let may_run = class.pending() > 0 && plain.iter().any(|ground| ground.holds(snapshot, class.spec));
+            let pending = if may_run { class.pending() } else { 0 };
             let count = bound.saturating_add(pending);
             if count > 0 {
                 ground.requested.add_times(&class.spec.requests, count.into());

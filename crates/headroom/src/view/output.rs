@@ -200,7 +200,7 @@ impl<'r> Output<'r> {
 impl<'r> SlackOut<'r> {
     fn of(slack: &'r Slack, memory: &'r Memory) -> Self {
         let placeholders = slack.placeholders.iter().map(|placeholders| {
-            let nodes = memory.places_of(&placeholders.of);
+            let nodes = memory.places_of(&placeholders.of).nodes.iter().map(|(node, count)| (&**node, *count));
             PlaceholdersOut { placeholders, nodes: nodes.collect(), text: placeholders.to_string() }
         });
         SlackOut { rate: slack.rate.as_ref(), placeholders: placeholders.collect() }

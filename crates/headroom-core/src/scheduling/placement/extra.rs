@@ -1,9 +1,10 @@
 //! Pods that are not in the snapshot: the classes of [`Setup::extra`](super::Setup::extra).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::shape::Tier;
-use super::{NodeId, Placement};
+use super::{NodeId, Placement, TemplateId};
 use crate::scheduling::resources::times;
 use crate::snapshot::ClassId;
 
@@ -18,6 +19,15 @@ pub(crate) struct Counts {
     pub(crate) on_new: u32,
 }
 
+/// Where a pod is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'p> {
+    /// On the node of this name.
+    Node(&'p Arc<str>),
+    /// On a machine of this template that has no node yet, numbered from 0.
+    Machine(TemplateId, usize),
+}
+
 impl Placement {
     /// Whether the class is one of pods that are not in the snapshot.
     pub(crate) fn is_extra(&self, class: ClassId) -> bool {
@@ -30,10 +40,32 @@ impl Placement {
         pods.filter(|(class, _)| self.is_extra(*class))
     }
 
-    /// The nodes with a name and the pods on them that are not in the snapshot.
-    pub(crate) fn extra_places(&self) -> impl Iterator<Item = (NodeId, ClassId, u32)> {
-        let named = self.nodes().filter(|(_, node)| node.is_named()).map(|(id, _)| NodeId(id));
-        named.flat_map(|node| self.extra_on(node).map(move |(class, count)| (node, class, count)))
+    /// Where the pods are that are not in the snapshot, and how many of a class are there.
+    pub(crate) fn extra_places(&self) -> Vec<(Place<'_>, ClassId, u32)> {
+        let mut machines: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut all = Vec::new();
+        for (id, node) in self.nodes() {
+            if node.is_named() {
+                all.extend(self.extra_on(NodeId(id)).map(|(class, count)| (Place::Node(&node.name), class, count)));
+                continue;
+            }
+            let first = machines.entry(node.template).or_default();
+            let each = *first..*first + node.copies as usize;
+            *first = each.end;
+            for number in each {
+                let place = Place::Machine(TemplateId(node.template), number);
+                all.extend(self.extra_on(NodeId(id)).map(|(class, count)| (place, class, count)));
+            }
+        }
+        all
+    }
+
+    /// The machines of a template that are on their way and have no node yet.
+    pub(crate) fn expected_of(&self, template: TemplateId) -> Vec<NodeId> {
+        let expected = self
+            .nodes()
+            .filter(|(id, node)| node.template == template.0 && !node.is_named() && self.is_upcoming(NodeId(*id)));
+        expected.map(|(id, _)| NodeId(id)).collect()
     }
 
     /// How many pods of each class that is not in the snapshot are where.

@@ -104,15 +104,18 @@ impl Placement {
         }
     }
 
-    /// Adds machines of a template that are on their way and have no node yet.
-    pub fn expect(&mut self, template: TemplateId, count: u32) -> Option<NodeId> {
+    /// Adds machines of a template that are on their way and have no node yet. Each is a node of its own, so that pods fill one
+    /// up before they go to the next, as they will once it is there.
+    pub fn expect(&mut self, template: TemplateId, count: u32) {
         let prototype = self.prototypes.at(template.0);
         if count == 0 || prototype.template == NONE {
-            return None;
+            return;
         }
         let shape = self.shapes.upcoming(prototype.shape);
         self.learn_shapes();
-        Some(NodeId(self.make(template, shape, count)))
+        for _ in 0..count {
+            self.make(template, shape, 1);
+        }
     }
 
     /// Adds `count` machines of a template with nothing but DaemonSet pods on them, as one node with copies.

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub use build::{NewNode, Setup, Standing};
+pub(crate) use extra::Place;
 pub use fill::{Filled, Unplaced};
 pub use journal::Mark;
 pub use outlook::{AtBest, Outlook};

@@ -9,6 +9,7 @@ mod open;
 mod options;
 mod place;
 mod placeholders;
+mod settle;
 mod template;
 mod waiting;
 mod write_off;
@@ -190,14 +191,13 @@ fn act(round: &mut Round<'_>, open: &[Open<'_>]) {
             Some(format!("{ours}, next best {} with {theirs}", next.rank.group))
         });
         let of_group = || round.report.scale_ups.iter().filter(own);
+        let pods = of_group().map(ScaleUp::pod_count).sum();
+        let placeholders = of_group().map(ScaleUp::placeholder_count).sum();
         let reason = match (scale_up.pods.first(), scale_up.placeholders.first()) {
-            (None, Some(first)) => {
-                let placeholders = of_group().map(ScaleUp::placeholder_count).sum();
-                Reason::SlackShort { first: first.of.clone(), placeholders, decided }
-            }
+            (None, Some(first)) => Reason::SlackShort { first: first.of.clone(), placeholders, decided },
             (first, _) => {
                 let first = first.map(|pods| pods.first.clone()).unwrap_or_default();
-                Reason::PodsWaiting { first, pods: of_group().map(ScaleUp::pod_count).sum(), decided }
+                Reason::PodsWaiting { first, pods, decided, placeholders }
             }
         };
         round.act(open.group, Action::Resize { from: open.size, to: open.planned }, reason);

@@ -55,6 +55,11 @@ impl Open<'_> {
         self.bound = Some(room.bound);
     }
 
+    /// Whether machines are on their way, those that a minimum asks for included.
+    pub(super) fn has_upcoming(&self) -> bool {
+        self.machines.unregistered > 0 || !self.machines.booting.is_empty() || self.for_min > 0
+    }
+
     pub(super) fn buy(&mut self, nodes: u32, present: &mut Present) {
         self.planned = self.planned.saturating_add(nodes);
         present.nodes = present.nodes.saturating_add(nodes);

@@ -70,8 +70,16 @@ pub(super) fn choose(
         };
         let (at, at_best) = (*at, *at_best);
         match held.take() {
-            Some((held, estimate)) if held == at && !at_best => {
-                let nodes = shared_out(placement, candidates, families.get(at)?, &estimate, &before);
+            Some((held, packed)) if held == at && !at_best => {
+                let family = families.get(at)?;
+                let nodes = shared_out(placement, candidates, family, &packed, &before);
+                let estimate = if nodes.iter().all(|node| as_packed(family, &packed).any(|packed| packed == *node)) {
+                    packed
+                } else {
+                    // The pods are on machines of one group that the others get: once more, on those that are bought.
+                    placement.rollback(mark);
+                    estimate(placement, &offers_of(candidates, &nodes), pods, None)
+                };
                 return Some(Choice { nodes, estimate, ranking });
             }
             _ => to_pack.push(at),
@@ -123,6 +131,18 @@ fn offers(candidates: &Candidates<'_>, family: &[usize]) -> Vec<Offer> {
     let offer =
         |at: &usize| Offer { template: TemplateId(candidates.template(*at)), limit: candidates.room(*at), cost: 1 };
     family.iter().map(offer).collect()
+}
+
+/// The machines of each group of a family on which the pods were packed.
+fn as_packed(family: &[usize], estimate: &Estimate) -> impl Iterator<Item = (usize, u32)> {
+    family.iter().copied().zip(estimate.nodes.iter().copied())
+}
+
+/// So many machines of each group and no more.
+fn offers_of(candidates: &Candidates<'_>, nodes: &[(usize, u32)]) -> Vec<Offer> {
+    let offer =
+        |(at, limit): &(usize, u32)| Offer { template: TemplateId(candidates.template(*at)), limit: *limit, cost: 1 };
+    nodes.iter().map(offer).collect()
 }
 
 /// The option as the expanders see it while nothing is packed.
@@ -179,7 +199,7 @@ fn shared_out(
     estimate: &Estimate,
     before: &[NewNodes],
 ) -> Vec<(usize, u32)> {
-    let bought = || family.iter().copied().zip(estimate.nodes.iter().copied()).filter(|(_, count)| *count > 0);
+    let bought = || as_packed(family, estimate).filter(|(_, count)| *count > 0);
     if family.len() == 1 {
         return bought().map(|(at, count)| (at, candidates.whole(at, count))).collect();
     }

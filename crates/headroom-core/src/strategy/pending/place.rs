@@ -9,14 +9,15 @@ use rustc_hash::FxHashMap;
 use super::open::{Candidates, Open};
 use super::options::{Choice, choose};
 use super::placeholders::Placeholders;
+use super::settle::{count, settle, unplaced};
 use super::waiting::Names;
-use crate::estimator::Order;
 use crate::expander::Context;
 use crate::limits::Present;
+use crate::memory::Places;
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
-use crate::scheduling::{Filled, Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
@@ -39,13 +40,12 @@ impl Placed {
     }
 
     /// Where placeholders are by now, for the next round.
-    pub(crate) fn places(&self) -> BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> {
+    pub(crate) fn places(&self) -> BTreeMap<Arc<str>, Places> {
         self.placeholders.places(&self.placement)
     }
 }
 
 /// Places the waiting pods on what is there and on its way, and buys machines for the rest; then the same for placeholders.
-/// Placeholders keep their places while pods find room beside them, and step aside for the pods that do not.
 pub(super) fn place(
     round: &mut Round<'_>,
     open: &mut [Open<'_>],
@@ -57,32 +57,25 @@ pub(super) fn place(
     let names = Names::new(waiting);
     let specs: Vec<SharedSpec> = slack.iter().map(|wanted| wanted.spec.clone()).collect();
     let mut placement = placement(round, open, &specs);
-    let mut placeholders = Placeholders::new(slack, &placement, round.memory);
+    let groups = open.iter().map(|open| Arc::clone(&open.group.name)).collect();
+    let mut placeholders = Placeholders::new(slack, &placement, groups, round.memory);
     let start = placement.mark();
-    placeholders.keep(&mut placement);
     let unknown: BTreeSet<Kind> = waiting.iter().filter_map(|class| placement.unknown(class.id)).collect();
     sums.unknown = unknown.into_iter().collect();
-    let mut pods: Vec<(ClassId, u32)> = waiting
+    let pods: Vec<(ClassId, u32)> = waiting
         .iter()
         .map(|class| (class.id, class.pending().saturating_sub(placement.nominated(class.id))))
         .filter(|(_, count)| *count > 0)
         .collect();
-    let of = |pods: &[(ClassId, u32)]| pods.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
-    sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - of(&pods);
-    Order::Priority.sort(&placement, None, &mut pods);
-    let mut left = unplaced(&placement.fill_as_liked(&pods, &mut Supply::none()));
-    let in_the_way = !left.is_empty() && !placeholders.is_empty();
-    if in_the_way {
-        placeholders.step_aside(&mut placement);
-        left = unplaced(&placement.fill_as_liked(&left, &mut Supply::none()));
-    }
+    sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - count(&pods);
+    let mut left = settle(&mut placement, &mut placeholders, &pods, open);
     let mut leaving: Vec<NodeId> = round.leaving.iter().filter_map(|name| placement.node(name)).collect();
     take_back(&mut placement, &mut leaving, &mut left);
     let bought = placement.mark();
     let on_upcoming = placement.on_upcoming(start);
     let on_upcoming = on_upcoming.iter().filter(|(class, _)| !placement.is_extra(*class));
     sums.on_upcoming = on_upcoming.map(|(_, count)| u64::from(*count)).sum();
-    sums.on_nodes = of(&pods).saturating_sub(of(&left)).saturating_sub(sums.on_upcoming);
+    sums.on_nodes = count(&pods).saturating_sub(count(&left)).saturating_sub(sums.on_upcoming);
     for choice in buy(round, open, &mut placement, &mut left, present) {
         sums.on_new += choice.estimate.placed_count();
         let pods = names.pods(&choice.estimate.placed);
@@ -93,10 +86,7 @@ pub(super) fn place(
         let subject = Subject::Pods { first: names.first(class), count };
         refuse(round, &mut placement, open, subject, class);
     }
-    if in_the_way {
-        placeholders.keep(&mut placement);
-    }
-    let mut left = unplaced(&placement.fill(&placeholders.without_place(), &mut Supply::none()));
+    let mut left = placeholders.settle(&mut placement);
     take_back(&mut placement, &mut leaving, &mut left);
     for choice in buy(round, open, &mut placement, &mut left, present) {
         let equal = placeholders.equal(&choice.estimate.placed);
@@ -164,10 +154,6 @@ fn scale_up(open: &[Open<'_>], choice: Choice, pods: Vec<EqualPods>, placeholder
     let named = |(at, count): &(usize, u32)| Some((Arc::clone(&open.get(*at)?.group.name), *count));
     let nodes = choice.nodes.iter().filter_map(named).collect();
     ScaleUp { pods, placeholders, nodes, options: choice.ranking }
-}
-
-fn unplaced(filled: &Filled) -> Vec<(ClassId, u32)> {
-    filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect()
 }
 
 /// The cluster as it is, with the machines that are on their way and those that minima ask for.

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Places};
 use crate::plan::{EqualPlaceholders, Placeholder, Placeholders as Report};
-use crate::scheduling::{NodeId, Placement};
+use crate::scheduling::{NodeId, Place, Placement, Supply, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::ClassId;
 
@@ -16,6 +16,8 @@ use crate::snapshot::ClassId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placeholders {
     lots: Vec<Lot>,
+    /// The groups of the templates, in the order of these.
+    groups: Vec<Arc<str>>,
 }
 
 /// Equal placeholders.
@@ -25,54 +27,67 @@ struct Lot {
     class: ClassId,
     /// Where they were.
     before: Vec<(NodeId, u32)>,
-    /// Where they are again.
-    kept: Vec<(NodeId, u32)>,
+    /// Where they are again; None while they have not been put back.
+    kept: Option<Vec<(NodeId, u32)>>,
+    /// How many have found another place on what is there and on its way.
+    settled: u32,
 }
 
 impl Placeholders {
-    /// `wanted` are the extra pods of the placement, in its order.
-    pub(super) fn new(wanted: Vec<Wanted>, placement: &Placement, memory: &Memory) -> Self {
+    /// `wanted` are the extra pods of the placement, and `groups` its templates, in its order.
+    pub(super) fn new(wanted: Vec<Wanted>, placement: &Placement, groups: Vec<Arc<str>>, memory: &Memory) -> Self {
         let lots = wanted.into_iter().enumerate().filter_map(|(at, wanted)| {
-            let remembered = memory.places_of(&wanted.of);
-            let before = remembered.filter_map(|(node, count)| Some((placement.node(node)?, count))).collect();
-            Some(Lot { class: placement.extra(at)?, wanted, before, kept: Vec::new() })
+            let places = memory.places_of(&wanted.of);
+            let nodes = places.nodes.iter().filter_map(|(node, count)| Some((placement.node(node)?, *count)));
+            let machines = places.upcoming.iter().flat_map(|(group, counts)| {
+                let template = groups.iter().position(|known| known == group).and_then(|at| u32::try_from(at).ok());
+                let machines = template.map(|at| placement.expected_of(TemplateId(at))).unwrap_or_default();
+                machines.into_iter().zip(counts.iter().copied())
+            });
+            let before = nodes.chain(machines).collect();
+            Some(Lot { class: placement.extra(at)?, wanted, before, kept: None, settled: 0 })
         });
-        Placeholders { lots: lots.collect() }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.lots.is_empty()
+        let lots = lots.collect();
+        Placeholders { lots, groups }
     }
 
     /// Puts them back where they were, as far as there is still room and as many are wanted: the first ones by kind, and of
     /// one kind by node, so that the last ones are pushed out first.
     pub(super) fn keep(&mut self, placement: &mut Placement) {
-        for lot in &mut self.lots {
-            lot.kept.clear();
+        for lot in self.lots.iter_mut().filter(|lot| lot.kept.is_none()) {
+            let mut kept = Vec::new();
             let mut left = lot.wanted.count;
             for (node, count) in &lot.before {
-                let kept = placement.pour_on(lot.class, *node, (*count).min(left));
-                if kept > 0 {
-                    lot.kept.push((*node, kept));
+                let here = placement.pour_on(lot.class, *node, (*count).min(left));
+                if here > 0 {
+                    kept.push((*node, here));
                 }
-                left -= kept;
+                left -= here;
             }
+            lot.kept = Some(kept);
         }
     }
 
-    /// Takes them off again, for real pods that found no room beside them.
-    pub(super) fn step_aside(&mut self, placement: &mut Placement) {
+    /// Their places were undone.
+    pub(super) fn forget_places(&mut self) {
+        self.lots.iter_mut().for_each(|lot| (lot.kept, lot.settled) = (None, 0));
+    }
+
+    /// Puts those back that are not yet where they were, and places the rest on what is there and on its way; the answer is
+    /// what finds no place.
+    pub(super) fn settle(&mut self, placement: &mut Placement) -> Vec<(ClassId, u32)> {
+        self.keep(placement);
+        let mut left = Vec::new();
         for lot in &mut self.lots {
-            for (node, count) in lot.kept.drain(..) {
-                placement.take_off(lot.class, node, count);
+            let rest = lot.wanted.count.saturating_sub(lot.kept_count()).saturating_sub(lot.settled);
+            let filled = placement.fill(&[(lot.class, rest)], &mut Supply::none());
+            let unplaced = filled.unplaced.iter().map(|lot| lot.count).sum::<u32>();
+            lot.settled += rest.saturating_sub(unplaced);
+            if unplaced > 0 {
+                left.push((lot.class, unplaced));
             }
         }
-    }
-
-    /// Those that are not where they were, or are new.
-    pub(super) fn without_place(&self) -> Vec<(ClassId, u32)> {
-        let left = self.lots.iter().map(|lot| (lot.class, lot.wanted.count.saturating_sub(lot.kept())));
-        left.filter(|(_, count)| *count > 0).collect()
+        left
     }
 
     /// What the pods of a class stand for.
@@ -93,8 +108,8 @@ impl Placeholders {
         let lots = self.lots.iter().map(|lot| {
             let counts = counts.get(&lot.class).copied().unwrap_or_default();
             let on_upcoming = |(node, _): &&(NodeId, u32)| placement.is_upcoming(*node);
-            let kept_upcoming: u32 = lot.kept.iter().filter(on_upcoming).map(|(_, count)| count).sum();
-            let kept = lot.kept();
+            let kept_upcoming: u32 = lot.kept.iter().flatten().filter(on_upcoming).map(|(_, count)| count).sum();
+            let kept = lot.kept_count();
             let placed = counts.on_nodes.saturating_add(counts.on_upcoming).saturating_add(counts.on_new);
             Report {
                 of: lot.wanted.of.clone(),
@@ -110,19 +125,28 @@ impl Placeholders {
         lots.collect()
     }
 
-    /// Where they are now, on nodes that have a name: what the next round puts back.
-    pub(crate) fn places(&self, placement: &Placement) -> BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> {
-        let mut places: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> = BTreeMap::new();
-        for (node, class, count) in placement.extra_places() {
+    /// Where they are now: what the next round puts back.
+    pub(crate) fn places(&self, placement: &Placement) -> BTreeMap<Arc<str>, Places> {
+        let mut all: BTreeMap<Arc<str>, Places> = BTreeMap::new();
+        for (place, class, count) in placement.extra_places() {
             let Some(lot) = self.lots.iter().find(|lot| lot.class == class) else { continue };
-            places.entry(lot.wanted.name()).or_default().insert(Arc::from(placement.name(node)), count);
+            let places = all.entry(lot.wanted.name()).or_default();
+            match place {
+                Place::Node(node) => drop(places.nodes.insert(Arc::clone(node), count)),
+                Place::Machine(template, number) => {
+                    let Some(group) = self.groups.get(template.0 as usize) else { continue };
+                    let counts = places.upcoming.entry(Arc::clone(group)).or_default();
+                    counts.resize(number, 0);
+                    counts.push(count);
+                }
+            }
         }
-        places
+        all
     }
 }
 
 impl Lot {
-    fn kept(&self) -> u32 {
-        self.kept.iter().map(|(_, count)| count).sum()
+    fn kept_count(&self) -> u32 {
+        self.kept.iter().flatten().map(|(_, count)| count).sum()
     }
 }
