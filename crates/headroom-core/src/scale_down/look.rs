@@ -11,13 +11,8 @@ use super::drain_rules::stuck;
 use super::load::{Judge, Load};
 use super::score::Score;
 use super::taints::{DELETION_TAINT, marked_at};
-<<<<<<< HEAD
-use super::utilization::{Ignored, utilization};
-use crate::machines::{expected, is_node, usable};
-=======
 use super::utilization::{Ignored, ignorable, utilization};
-use crate::machines::{expected, usable};
->>>>>>> 833fa7b (Rounds that look at many nodes take less than half the time: checks look at readiness, sizes and groups once, a node's list of pods says their classes, and constraints that look at the same nodes share what they learn)
+use crate::machines::{expected, is_node, usable};
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{Kept, Usage};
