@@ -12,6 +12,7 @@ mod kubernetes {
     mod spread;
     mod storage;
     mod volumes;
+    mod workloads;
 
     use headroom_adapters::cluster::kubernetes::object;
     use headroom_adapters::cluster::kubernetes::translate::{self, Malformed, Specs, Translated};

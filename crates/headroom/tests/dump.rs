@@ -7,7 +7,7 @@ use expect_test::{expect, expect_file};
 use headroom::dump::{self, Dump, Reader, Round};
 use headroom::view;
 use headroom_core::quantity::{Bytes, MilliCpu, Resources};
-use headroom_core::snapshot::{Coverage, Kind, Node, PodView, Readiness};
+use headroom_core::snapshot::{Coverage, Kind, Node, PodView, Readiness, Workload};
 use proptest::prelude::*;
 
 #[test]
@@ -275,10 +275,26 @@ fn show(dump: &Dump) -> String {
     for class in snapshot.classes() {
         class.pending_pods().iter().for_each(|pod| show_pod(&mut text, pod));
     }
+    snapshot.workloads().for_each(|workload| show_workload(&mut text, workload));
+    for buffer in snapshot.capacity_buffers() {
+        let _ = writeln!(text, "buffer {}", serde_json::to_string(buffer).unwrap());
+    }
     for warning in &dump.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }
     text
+}
+
+fn show_workload(text: &mut String, workload: &Workload) {
+    let Workload { replicas, spec, controller, spare_copies, .. } = workload;
+    let _ = write!(text, "{}/{} {replicas} x {}", spec.namespace, workload.reference(), amounts(&spec.requests));
+    if let Some(controller) = controller {
+        let _ = write!(text, " of {controller}");
+    }
+    if let Some(copies) = spare_copies {
+        let _ = write!(text, ", spare copies {copies:?}");
+    }
+    text.push('\n');
 }
 
 fn show_node(text: &mut String, node: &Node) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Resource;
 use crate::keys::SPARE_COPIES;
 use crate::quantity::Ratio;
+use crate::snapshot::{Coverage, Kind};
 
 /// Something that weakens a decision without stopping it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,6 +61,13 @@ pub enum Warning {
         /// The group.
         group: Arc<str>,
     },
+    /// Room is to be kept for what objects of a kind ask for, and not all of them are known.
+    SlackNotKnown {
+        /// The kind.
+        kind: Kind,
+        /// How much is known.
+        coverage: Coverage,
+    },
     /// A capacity buffer keeps no room.
     BufferKeepsNothing {
         /// `namespace/name`
@@ -89,6 +97,33 @@ pub enum BufferProblem {
     },
     /// Neither a number, nor a percentage of something scalable, nor limits say how many pods it stands for.
     NoCount,
+}
+
+impl Warning {
+    /// What the user can do about it, when the text does not say so.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Warning::SlackNotKnown { kind, .. } => {
+                let setting = if *kind == Kind::Workloads { "marked" } else { "capacityBuffers" };
+                Some(format!("{}, or set slack: {{ {setting}: false }}", add(kind.kubectl_name())))
+            }
+            Warning::BufferKeepsNothing { problem: BufferProblem::NotFound { reference }, .. } => {
+                Some(match reference.split_once('/').map_or(&**reference, |(kind, _)| kind) {
+                    "PodTemplate" => format!("{}, or correct podTemplateRef", add("podtemplates")),
+                    "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "ReplicationController" => {
+                        format!("{}, or correct scalableRef", add(Kind::Workloads.kubectl_name()))
+                    }
+                    other => format!("nothing is known of the pods of a {other}; name a PodTemplate by podTemplateRef"),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How a dump gets such objects.
+fn add(kubectl_name: &str) -> String {
+    format!("add {kubectl_name}: kubectl get nodes,pods,{kubectl_name} -A -o json")
 }
 
 impl fmt::Display for BufferProblem {
@@ -125,6 +160,13 @@ impl fmt::Display for Warning {
                 f,
                 "group {group}: keeps no spare room, since no label tells its nodes apart; select them by a label"
             ),
+            Warning::SlackNotKnown { kind, coverage } => {
+                let what = if *kind == Kind::Workloads { "the spare copies that they ask for" } else { "them" };
+                match coverage {
+                    Coverage::Absent => write!(f, "{kind} are not known, so no room is kept for {what}"),
+                    _ => write!(f, "not all {kind} are known, so room for {what} may be missing"),
+                }
+            }
             Warning::BufferKeepsNothing { buffer, problem } => {
                 write!(f, "capacity buffer {buffer} keeps no room: {problem}")
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Wanted;
-use super::owners::{owners, running};
+use super::owners::{running, top};
 use crate::plan::{Placeholder, Warning};
 use crate::quantity::ceil_div;
 use crate::round::Round;
@@ -21,8 +21,8 @@ pub(super) fn wanted(round: &mut Round<'_>) -> Vec<Wanted> {
 
 /// Whether pods like this one, or what makes them, ask for no spare copy.
 pub(super) fn wants_none(snapshot: &Snapshot, spec: &PodSpec) -> bool {
-    let mut above = owners(snapshot, &spec.namespace, spec.controller.as_deref());
-    let text = above.find_map(|workload| workload.spare_copies.as_ref()).or(spec.spare_copies.as_ref());
+    let above = top(snapshot, &spec.namespace, spec.controller.as_deref());
+    let text = above.and_then(|workload| workload.spare_copies.as_ref()).or(spec.spare_copies.as_ref());
     let copies = text.and_then(|text| Copies::read(text));
     matches!(copies, Some(Copies::Number(0) | Copies::Percent(0)))
 }
@@ -75,8 +75,10 @@ fn of_workloads(round: &mut Round<'_>) -> Vec<Wanted> {
         let Some(text) = &workload.spare_copies else { continue };
         let (namespace, reference) = (&workload.spec.namespace, workload.reference());
         let of: Box<str> = format!("{namespace}/{reference}").into();
-        // A Deployment's annotations are on its ReplicaSets too.
-        if owners(snapshot, namespace, workload.controller.as_deref()).any(|above| above.spare_copies.is_some()) {
+        // Without its Deployment nobody can tell the ReplicaSet of an old revision from one that is scaled to nothing.
+        let is_old = || *workload.kind == *"ReplicaSet" && workload.replicas == 0;
+        let controller = workload.controller.as_deref();
+        if controller.is_some() && (is_old() || top(snapshot, namespace, controller).is_some()) {
             continue;
         }
         let Some(copies) = read(round, &of, text) else { continue };
@@ -96,11 +98,11 @@ fn of_pods(round: &mut Round<'_>) -> Vec<Wanted> {
     let mut wanted: BTreeMap<Box<str>, (SharedSpec, u32)> = BTreeMap::new();
     for class in asking {
         let (Some(text), Some(spec)) = (&class.spec.spare_copies, snapshot.spec(class.id)) else { continue };
-        let above: Vec<_> = owners(snapshot, &spec.namespace, spec.controller.as_deref()).collect();
-        if above.iter().any(|workload| workload.spare_copies.is_some()) {
+        let above = top(snapshot, &spec.namespace, spec.controller.as_deref());
+        if above.is_some_and(|workload| workload.spare_copies.is_some()) {
             continue;
         }
-        let owner = above.last().map(|workload| workload.reference()).or(spec.controller.as_deref().map(str::to_owned));
+        let owner = above.map(|workload| workload.reference()).or(spec.controller.as_deref().map(str::to_owned));
         let mut own_name = || names.get_or_insert_with(|| first_names(snapshot)).get(&class.id).cloned();
         let name = owner.or_else(|| own_name().map(|name| format!("Pod/{name}"))).unwrap_or_default();
         let of: Box<str> = format!("{}/{name}", spec.namespace).into();

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 pub(crate) use ground::GroupGround;
 
-use crate::plan::{Placeholder, Slack};
+use crate::plan::{Placeholder, Slack, Warning};
 use crate::policy::Largest;
 use crate::quantity::{Resources, Totals};
 use crate::round::Round;
-use crate::snapshot::{Eviction, PodKind, PodSpec, SharedSpec};
+use crate::snapshot::{Coverage, Eviction, Kind, PodKind, PodSpec, SharedSpec};
 use ground::Ground;
 
 /// Equal placeholders that are wanted.
@@ -47,6 +47,7 @@ pub(crate) fn wanted(round: &mut Round<'_>, groups: &[GroupGround<'_>]) -> Vec<W
         return Vec::new();
     }
     let mut wanted = groups::wanted(round, groups);
+    warn_of_unknown(round);
     if slack.buffers {
         wanted.extend(buffers::wanted(round));
     }
@@ -73,6 +74,18 @@ pub(crate) fn wanted(round: &mut Round<'_>, groups: &[GroupGround<'_>]) -> Vec<W
     }
     round.report.slack = Some(report);
     wanted
+}
+
+/// No room is kept for what is not known.
+fn warn_of_unknown(round: &mut Round<'_>) {
+    let slack = &round.policy.slack;
+    let asked = [(slack.marked, Kind::Workloads), (slack.buffers, Kind::CapacityBuffers)];
+    for (_, kind) in asked.into_iter().filter(|(asked, _)| *asked) {
+        let coverage = round.snapshot.coverage(kind);
+        if coverage != Coverage::Complete {
+            round.warn(Warning::SlackNotKnown { kind, coverage });
+        }
+    }
 }
 
 /// A pod that requests this and asks for nothing else.

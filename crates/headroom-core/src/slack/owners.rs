@@ -22,6 +22,12 @@ pub(super) fn owners<'s>(
     std::iter::successors(first, above).take(LEVELS)
 }
 
+/// The workload above all others of those. What it says about spare copies holds for all that it makes: a Deployment's
+/// annotations are copied to its ReplicaSets, and stay there when the Deployment loses them.
+pub(super) fn top<'s>(snapshot: &'s Snapshot, namespace: &str, controller: Option<&str>) -> Option<&'s Workload> {
+    owners(snapshot, namespace, controller).last()
+}
+
 /// Namespace and `Kind/name`.
 pub(super) type Reference = (Arc<str>, Box<str>);
 

@@ -14,6 +14,7 @@ pub enum Kind {
     PodDisruptionBudgets,
     DaemonSets,
     Workloads,
+    CapacityBuffers,
     PersistentVolumes,
     PersistentVolumeClaims,
     StorageClasses,
@@ -24,12 +25,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Nodes,
         Kind::Pods,
         Kind::PodDisruptionBudgets,
         Kind::DaemonSets,
         Kind::Workloads,
+        Kind::CapacityBuffers,
         Kind::PersistentVolumes,
         Kind::PersistentVolumeClaims,
         Kind::StorageClasses,
@@ -45,7 +47,8 @@ impl Kind {
             Kind::Pods => "pods",
             Kind::PodDisruptionBudgets => "poddisruptionbudgets",
             Kind::DaemonSets => "daemonsets",
-            Kind::Workloads => "deployments,replicasets,statefulsets,jobs",
+            Kind::Workloads => "deployments,replicasets,statefulsets,jobs,replicationcontrollers",
+            Kind::CapacityBuffers => "capacitybuffers",
             Kind::PersistentVolumes => "persistentvolumes",
             Kind::PersistentVolumeClaims => "persistentvolumeclaims",
             Kind::StorageClasses => "storageclasses",

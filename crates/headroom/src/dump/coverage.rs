@@ -66,9 +66,11 @@ impl Seen {
         // A cluster may have no Job, but a pod that a Job made shows that the Jobs are missing here.
         let unseen = || names.iter().any(|name| self.controllers.contains(*name) && !self.has(name));
         match kind {
-            Kind::Pods | Kind::PersistentVolumeClaims | Kind::DaemonSets | Kind::PodDisruptionBudgets => {
-                partial(skipped || self.looks_filtered())
-            }
+            Kind::Pods
+            | Kind::PersistentVolumeClaims
+            | Kind::DaemonSets
+            | Kind::PodDisruptionBudgets
+            | Kind::CapacityBuffers => partial(skipped || self.looks_filtered()),
             Kind::Workloads => partial(skipped || self.looks_filtered() || unseen()),
             _ => partial(skipped),
         }
@@ -92,6 +94,7 @@ fn names(kind: Kind) -> &'static [&'static str] {
         Kind::PodDisruptionBudgets => &["PodDisruptionBudget"],
         Kind::DaemonSets => &["DaemonSet"],
         Kind::Workloads => &["Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController"],
+        Kind::CapacityBuffers => &["CapacityBuffer"],
         Kind::PersistentVolumes => &["PersistentVolume"],
         Kind::PersistentVolumeClaims => &["PersistentVolumeClaim"],
         Kind::StorageClasses => &["StorageClass"],

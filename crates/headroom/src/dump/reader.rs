@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use headroom_adapters::cluster::kubernetes::object::{
-    Condition, CsiNode, DaemonSet, Metadata, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
-    PodDisruptionBudget, StorageClass, Text,
+    CapacityBuffer, Condition, CsiNode, DaemonSet, Metadata, Namespace, Node, PersistentVolume, PersistentVolumeClaim,
+    Pod, PodDisruptionBudget, PodTemplate, StorageClass, Text, Workload,
 };
 use headroom_adapters::cluster::kubernetes::translate::{self, Malformed, Specs, Translated};
 use headroom_core::snapshot::{Builder, Change};
@@ -141,21 +141,28 @@ impl<'r> Sink<'r> {
 
     /// Takes in an object of this kind, if it is one that matters.
     fn take(&mut self, item: &impl Item, kind: &str) -> Result<(), Fault> {
-        let Translated { value, warnings } = match kind {
+        let specs = &mut self.reader.specs;
+        let translated = match kind {
             "Node" => return self.node(item),
             "Pod" => return self.pod(item),
-            "DaemonSet" => translate::daemon_set(&item.read::<DaemonSet<'_>>()?, &mut self.reader.specs),
+            "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "ReplicationController" => {
+                translate::workload(kind, &item.read::<Workload<'_>>()?, specs)
+            }
+            "PodTemplate" => translate::pod_template(&item.read::<PodTemplate<'_>>()?, specs),
+            "CapacityBuffer" => translate::capacity_buffer(&item.read::<CapacityBuffer<'_>>()?),
+            "DaemonSet" => translate::daemon_set(&item.read::<DaemonSet<'_>>()?, specs),
             "Namespace" => translate::namespace(&item.read::<Namespace<'_>>()?),
             "PersistentVolume" => translate::volume(&item.read::<PersistentVolume<'_>>()?),
             "PersistentVolumeClaim" => translate::claim(&item.read::<PersistentVolumeClaim<'_>>()?),
-            "PodDisruptionBudget" => {
-                translate::disruption_budget(&item.read::<PodDisruptionBudget<'_>>()?, &mut self.reader.specs)
-            }
+            "PodDisruptionBudget" => translate::disruption_budget(&item.read::<PodDisruptionBudget<'_>>()?, specs),
             "StorageClass" => translate::storage_class(&item.read::<StorageClass<'_>>()?),
             "CSINode" => translate::attach_limits(&item.read::<CsiNode<'_>>()?),
             _ => return Ok(()),
-        }
-        .map_err(Fault::of_object)?;
+        };
+        let Translated { value, warnings } = match translated {
+            Err(Malformed::OtherGroup { .. }) => return Ok(()),
+            translated => translated.map_err(Fault::of_object)?,
+        };
         for problem in warnings {
             self.warn(item, 0, name_of(item, kind), problem);
         }

@@ -118,6 +118,7 @@ fn about(warning: &Warning) -> &str {
         | Warning::ForeignPods { group, .. }
         | Warning::SpareWithoutLabel { group } => group,
         Warning::SpareCopiesUnreadable { of: name, .. } | Warning::BufferKeepsNothing { buffer: name, .. } => name,
+        Warning::SlackNotKnown { kind, .. } => kind.kubectl_name(),
     }
 }
 

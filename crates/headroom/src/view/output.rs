@@ -157,6 +157,8 @@ struct RefusalOut<'r> {
 struct WarningOut<'r> {
     warning: &'r Warning,
     text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 impl<'r> Output<'r> {
@@ -178,7 +180,11 @@ impl<'r> Output<'r> {
             text: refusal.to_string(),
             hint: refusal.why.hint(),
         });
-        let warnings = plan.report.warnings.iter().map(|warning| WarningOut { warning, text: warning.to_string() });
+        let warnings = plan.report.warnings.iter().map(|warning| WarningOut {
+            warning,
+            text: warning.to_string(),
+            hint: warning.hint(),
+        });
         Output {
             version: VERSION,
             at: plan.at,

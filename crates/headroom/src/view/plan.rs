@@ -36,9 +36,9 @@ pub fn plan(round: &Round, wide: bool) -> String {
     }
     text.push_str(&section("Actions", &actions));
     text.push_str(&section("Refused", &refusals(round.refusals())));
-    let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+    let warnings = report.warnings.iter().map(|warning| with_hint(warning.to_string(), warning.hint()));
     let misread = round.dump.warnings.iter().map(ToString::to_string);
-    text.push_str(&section("Warnings", &warnings.into_iter().chain(misread).collect::<Vec<_>>()));
+    text.push_str(&section("Warnings", &warnings.chain(misread).collect::<Vec<_>>()));
     let assumed: Vec<String> = assumed(round).iter().map(|line| hinted(line)).collect();
     text.push_str(&section("Assumed", &assumed));
     // Every part ends in an empty line, which the last does not need.

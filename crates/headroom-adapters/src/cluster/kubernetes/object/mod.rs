@@ -10,6 +10,7 @@ mod node;
 mod pod;
 mod storage;
 mod text;
+mod workload;
 
 use serde::{Deserialize, Deserializer};
 
@@ -29,6 +30,10 @@ pub use storage::{
     PersistentVolumeSpec, PhaseStatus, StorageClass, TopologyRequirement, TopologySelectorTerm, VolumeNodeAffinity,
 };
 pub use text::{Map, Quantity, Text};
+pub use workload::{
+    CapacityBuffer, CapacityBufferSpec, NameReference, PodTemplate, ScalableReference, Workload, WorkloadSpec,
+    WorkloadStatus,
+};
 
 /// `metadata` of every object.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use headroom_core::snapshot::{
-    Change, Effect, Expression, NodeTerm, Operator, PodKind, PodSpec, SharedSpec, Toleration,
-};
+use headroom_core::snapshot::{Change, Effect, PodKind, PodSpec, SharedSpec, Toleration};
 
-use super::pod::{Specs, spec};
+use super::pod::{Specs, only_on, spec};
 use super::{Malformed, Translated, labels, name_of, namespace_of, text};
 use crate::cluster::kubernetes::object;
 
@@ -43,8 +41,7 @@ pub fn daemon_set(object: &object::DaemonSet<'_>, specs: &mut Specs) -> Result<T
         effect: Some(*effect),
     }));
     if let Some(node) = text(template.spec.node_name.as_ref()) {
-        let only = Expression { key: Box::from("metadata.name"), operator: Operator::In, values: vec![node] };
-        pods.node_affinity = vec![NodeTerm { labels: Vec::new(), fields: vec![only] }];
+        pods.node_affinity = only_on(node);
     }
     let value = Change::DaemonSet { name: Box::from(name), spec: SharedSpec::new(pods) };
     Ok(Translated { value, warnings })

@@ -11,6 +11,7 @@ mod node;
 mod pod;
 mod requests;
 mod storage;
+mod workload;
 
 use headroom_core::quantity::QuantityError;
 use headroom_core::snapshot::Labels;
@@ -23,6 +24,7 @@ pub use disruption::disruption_budget;
 pub use node::{attach_limits, node};
 pub use pod::{Specs, pod};
 pub use storage::{claim, storage_class, volume};
+pub use workload::{capacity_buffer, pod_template, workload};
 
 /// A translated object, and what of it may not be as it was meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +58,20 @@ pub enum Malformed {
         resource: String,
         /// What is wrong with it.
         error: QuantityError,
+    },
+    /// It is a custom resource whose kind is called like one that is meant.
+    #[error("its kind is that of another group, {group}")]
+    OtherGroup {
+        /// The group.
+        group: String,
+    },
+    /// A number of pods or a percentage is below zero.
+    #[error("{field} {value} is below zero")]
+    BelowZero {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: i64,
     },
 }
 

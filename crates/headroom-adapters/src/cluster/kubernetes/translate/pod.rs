@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use headroom_core::snapshot::{
-    Eviction, HostPort, LabelSelector, NodeTerm, Phase, Pod, PodKind, PodSpec, Protocol, SharedSpec,
+    Eviction, Expression, HostPort, LabelSelector, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec, Protocol,
+    SharedSpec,
 };
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -46,7 +47,7 @@ impl Specs {
         self.unique.iter_mut().filter(wanting).map(|unique| unique.left_out = false).count() > 0
     }
 
-    fn share(&mut self, spec: PodSpec) -> SharedSpec {
+    pub(super) fn share(&mut self, spec: PodSpec) -> SharedSpec {
         let spec = SharedSpec::new(spec);
         let (index, _) = self.shared.insert_full(spec.clone());
         self.shared.get_index(index).cloned().unwrap_or(spec)
@@ -164,6 +165,12 @@ fn forget_own_node(terms: &mut Vec<NodeTerm>) {
     });
 }
 
+/// What asks for this node and no other.
+pub(super) fn only_on(node: Box<str>) -> Vec<NodeTerm> {
+    let only = Expression { key: Box::from("metadata.name"), operator: Operator::In, values: vec![node] };
+    vec![NodeTerm { labels: Vec::new(), fields: vec![only] }]
+}
+
 /// Ports of the node that are taken as long as the pod runs: those of containers and of restartable init containers.
 fn host_ports(spec: &object::PodSpec<'_>, warnings: &mut Vec<String>) -> Vec<HostPort> {
     let sidecars = spec.init_containers.iter().filter(|container| &*container.restart_policy == "Always");
@@ -261,7 +268,8 @@ fn pod_kind(metadata: &object::Metadata<'_>) -> PodKind {
     }
 }
 
-fn controller(metadata: &object::Metadata<'_>) -> Option<Box<str>> {
+/// Kind and name of the owner that manages the object.
+pub(super) fn controller(metadata: &object::Metadata<'_>) -> Option<Box<str>> {
     let owner = metadata.owner_references.iter().find(|owner| owner.controller == Some(true))?;
     Some(format!("{}/{}", &*owner.kind, &*owner.name).into_boxed_str())
 }
