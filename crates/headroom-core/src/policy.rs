@@ -74,6 +74,18 @@ impl Default for PendingPolicy {
 }
 
 impl Policy {
+    /// The same policy without spare room; None when it keeps none.
+    pub fn without_slack(&self) -> Option<Policy> {
+        let mut without = Policy { slack: SlackPolicy::default(), ..self.clone() };
+        for group in &mut without.groups {
+            if let Strategy::Pending(pending) = &mut group.strategy {
+                pending.spare = Spare::default();
+            }
+        }
+        let keeps_some = !self.slack.is_off() || without.groups != self.groups;
+        keeps_some.then_some(without)
+    }
+
     /// The group called `name`.
     pub fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| &*group.name == name)

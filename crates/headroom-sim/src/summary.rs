@@ -91,6 +91,8 @@ pub struct Pods {
     pub lost: u64,
     /// How long those that got a node had waited for it.
     pub wait: Waits,
+    /// The same of all of them together, in seconds.
+    pub waited: i64,
 }
 
 /// Waiting times in seconds, by nearest rank.
@@ -157,6 +159,7 @@ impl Summary {
                 never_ran: counts.arrived.saturating_sub(ran),
                 lost: counts.lost,
                 wait: Waits::of(&waits),
+                waited: waits.iter().map(SignedDuration::as_secs).sum(),
             },
             scaling: Scaling {
                 scale_ups: counts.scale_ups,

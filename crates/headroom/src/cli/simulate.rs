@@ -70,11 +70,34 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return compare(&scenario, &args);
     }
     let summary = play(&scenario, &args)?.summary();
+    let without_slack = without_slack(&scenario)?;
     match args.output {
-        Output::Text | Output::Wide => stdout::print(&view::summary(&summary))?,
-        Output::Json => stdout::print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?,
+        Output::Text | Output::Wide => stdout::print(&view::summary(&summary, without_slack.as_ref()))?,
+        Output::Json => {
+            let played = Played { summary, without_slack };
+            stdout::print(&format!("{}\n", serde_json::to_string_pretty(&played)?))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What came of a scenario, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Played {
+    #[serde(flatten)]
+    summary: Summary,
+    /// What comes of it when no spare room is kept; left out where none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_slack: Option<Summary>,
+}
+
+/// Plays the scenario once more without the spare room that its policy keeps, to say what that costs and saves.
+fn without_slack(scenario: &Scenario) -> anyhow::Result<Option<Summary>> {
+    let Some(policy) = scenario.policy.without_slack() else { return Ok(None) };
+    let mut simulation = Simulation::new(&Scenario { policy, ..scenario.clone() });
+    while simulation.next_round()?.is_some() {}
+    Ok(Some(simulation.summary()))
 }
 
 /// A run for programs.

@@ -9,8 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::columns::{columns, row};
 use crate::config::duration;
 
-/// The summary as text: groups, pods, what was done, and a chart.
-pub fn summary(summary: &Summary) -> String {
+/// The summary as text: groups, pods, what was done, and a chart; and where spare room was kept, what came of the same
+/// scenario without it.
+pub fn summary(summary: &Summary, without_slack: Option<&Summary>) -> String {
     let Summary { start, end, seed, rounds, pods, scaling, chart, .. } = summary;
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {
@@ -49,8 +50,30 @@ pub fn summary(summary: &Summary) -> String {
             counted(scaling.refused, "action")
         ));
     }
+    if let Some(without) = without_slack {
+        let cost = (summary.total.cost, without.total.cost);
+        line(format_args!("slack    costs {}: {} instead of {}", more_or_less(cost.0.0, cost.1.0), cost.0, cost.1));
+        let (here, there) = (pods.waited, without.pods.waited);
+        line(format_args!(
+            "         pods wait {}: {} in all instead of {}, {p95} (p95) instead of {}",
+            more_or_less(here, there),
+            seconds(here),
+            seconds(there),
+            seconds(without.pods.wait.p95)
+        ));
+    }
     line(format_args!("\n{chart}"));
     text
+}
+
+/// How much more or less `is` than `was`, in percent.
+fn more_or_less(is: i64, was: i64) -> String {
+    let (is, was) = (i128::from(is), i128::from(was));
+    match Ratio::percent_of((is - was).abs(), was) {
+        _ if is == was => "the same".to_owned(),
+        Some(percent) => format!("{percent}% {}", if is > was { "more" } else { "less" }),
+        None => "more".to_owned(),
+    }
 }
 
 fn groups(summary: &Summary) -> Vec<String> {
