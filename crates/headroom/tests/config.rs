@@ -156,6 +156,7 @@ scaleDown:
   okTotalUnreadyCount: 5
   maxTotalUnreadyPercentage: 33.3
   suddenDropDelay: 1m
+slack: { rate: 0.125, basis: capacity, granularity: 8, largest: combined, marked: false, capacityBuffers: false }
 groups:
   - name: spot
     select: { label: { pool: spot } }
@@ -170,6 +171,7 @@ groups:
         - { key: reserved }
     strategy: { pending: { allOrNothing: true } }
     scaleDown: { unneededTime: 3m, unreadyTime: 15m, budgets: [] }
+    spare: { nodes: 1, pods: 10, pod: { cpu: 500m, memory: 2Gi, extended: { example.com/gpu: 1 } } }
   - name: on-demand
     select: { label: { pool: on-demand } }
     size: { min: 1, max: 8 }
@@ -248,6 +250,13 @@ fn every_pending_key_changes_the_policy() {
         "scaleDown: { okTotalUnreadyCount: 1 }",
         "scaleDown: { maxTotalUnreadyPercentage: 1 }",
         "scaleDown: { suddenDropDelay: 1s }",
+        "slack: {}",
+        "slack: { marked: false }",
+        "slack: { capacityBuffers: false }",
+        "slack: { rate: 0.1 }",
+        "slack: { basis: capacity }",
+        "slack: { granularity: 1 }",
+        "slack: { largest: pods }",
     ];
     let mut policies: Vec<Policy> = vec![config::parse("", group).unwrap().policy];
     for key in keys {
@@ -276,6 +285,23 @@ groups:
     });
     expect![[r#"web 4m 2m 3m, batch 4m 1m 3m"#]].assert_eq(&times.collect::<Vec<_>>().join(", "));
     assert!(policy.scale_down.is_some(), "whoever grows shrinks too, unless the file says otherwise");
+}
+
+/// Whoever writes the key wants what asks for room to get some; whoever does not, none.
+#[test]
+fn spare_room_is_kept_where_somebody_asks_for_it() {
+    let slack = |text: &str| {
+        let group = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { pending: {} } }]";
+        let slack = config::parse("", &format!("{text}\n{group}")).unwrap().policy.slack;
+        let rate = slack.rate.map(|rate| rate.to_string()).unwrap_or_default();
+        format!("{rate} {} {}", slack.marked, slack.buffers)
+    };
+    assert_eq!(slack(""), " false false");
+    assert_eq!(slack("slack: {}"), " true true");
+    assert_eq!(slack("slack:"), " true true");
+    let rates = ["0.1", "10%", "'0.1'", "0.125", "12.5 %", "0.0001", "1", "2.5", "9.9999", "100%"];
+    let read = rates.map(|rate| slack(&format!("slack: {{ rate: {rate}, marked: false }}")).replace(" false true", ""));
+    assert_eq!(read, ["10", "10", "10", "12.5", "12.5", "0.01", "100", "250", "999.99", "100"]);
 }
 
 /// What Cluster Autoscaler's ConfigMap has under `priorities` can stay as it is.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Strategy};
+use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Spare, Strategy};
 use jiff::SignedDuration;
 
 use super::cloud::{self, Cloud};
-use super::{scale_down, select, strategy, template};
+use super::{scale_down, select, spare, strategy, template};
 use crate::config::kind::{Kind, count, dollars, duration, list, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -16,6 +16,7 @@ pub(crate) struct Draft {
     pub(crate) group: Group,
     pub(super) cloud: Cloud,
     pub(super) scale_down: scale_down::Settings,
+    pub(super) spare: Spare,
     pub(crate) places: Places,
 }
 
@@ -24,6 +25,7 @@ pub(crate) fn kind() -> Kind<Draft> {
         group: Group::new("", Selection::default()),
         cloud: Cloud::default(),
         scale_down: scale_down::Settings::default(),
+        spare: Spare::default(),
         places: Places::default(),
     };
     Record::new("groups[]", "One node group: machines that are alike.", start)
@@ -43,6 +45,12 @@ pub(crate) fn kind() -> Kind<Draft> {
             scale_down::of_group(),
             |draft| &mut draft.scale_down,
             "When its nodes go, with the strategy `pending`.",
+        )
+        .field(
+            "spare",
+            spare::kind(),
+            |draft| &mut draft.spare,
+            "Room that it keeps free for pods to come, with the strategy `pending`.",
         )
         .field(
             "bootTimeout",
@@ -73,6 +81,8 @@ pub(crate) fn kind() -> Kind<Draft> {
         )
         .check(&["select", "strategy"], capacity_needs_placed)
         .check(&["strategy", "scaleDown"], scale_down_needs_pending)
+        .check(&["strategy", "spare"], spare_needs_pending)
+        .check(&["select", "spare"], spare_needs_label)
         .placed(|draft, places| draft.places = places.clone())
         .kind()
 }
@@ -125,6 +135,26 @@ fn scale_down_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems)
         let hint = "say under `utilization` when nodes go: `removeSlowlyBelow`, `softGrace` and the like";
         let problem = Problem::at(at.of("scaleDown"), message, hint);
         problems.add(problem.also(at.of("strategy"), "another strategy"));
+    }
+}
+
+fn spare_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems) {
+    if let Strategy::Utilization(_) = draft.group.strategy
+        && at.has("spare")
+    {
+        let message = "`spare` is for groups with the strategy `pending`";
+        let hint = "lower `scaleUpAbove`: what it leaves free is the spare room of such a group";
+        let problem = Problem::at(at.of("spare"), message, hint);
+        problems.add(problem.also(at.of("strategy"), "another strategy"));
+    }
+}
+
+/// Only by a label can a placeholder, or any pod, ask for the nodes of one group.
+fn spare_needs_label(draft: &Draft, at: &Places, problems: &mut Problems) {
+    if at.has("spare") && draft.group.select.labels.is_empty() {
+        let message = "`spare` needs a label by which pods can ask for the nodes of the group";
+        let problem = Problem::at(at.of("spare"), message, "add a `label` to `select`, or use `slack` at the top");
+        problems.add(problem.also(at.of("select"), "selected by capacity alone"));
     }
 }
 

@@ -14,6 +14,7 @@ use super::group::Draft;
 use super::prices::{self, Prices};
 use super::priorities::{self, Priorities};
 use super::scale_down::{self, Shrinking};
+use super::slack::{self, Slack};
 use super::{backoff, limits};
 use crate::config::kind::{flag, integer, list, text};
 use crate::config::problem::{ConfigErrors, Problems};
@@ -30,6 +31,7 @@ pub(crate) struct Growth {
     pub(super) backoff: Backoff,
     pub(super) expendable_below: i64,
     pub(super) scale_down: Shrinking,
+    pub(super) slack: Slack,
 }
 
 /// A file with such keys at its top.
@@ -53,6 +55,7 @@ impl Default for Growth {
             backoff: Backoff::default(),
             expendable_below: PendingPolicy::default().expendable_below.into(),
             scale_down: Shrinking::default(),
+            slack: Slack::default(),
         }
     }
 }
@@ -66,11 +69,11 @@ impl Growth {
 
     /// What is wanted of these groups.
     pub(crate) fn policy(self, dry_run: bool, groups: Vec<Draft>) -> Policy {
-        let groups = groups.into_iter().map(|Draft { group, scale_down, .. }| {
+        let groups = groups.into_iter().map(|Draft { group, scale_down, spare, .. }| {
             let priority = priorities::priority(&self.priorities, &group.name);
             let strategy = match group.strategy {
                 Strategy::Pending(pending) => {
-                    Strategy::Pending(Pending { scale_down: self.scale_down.of(scale_down), ..pending })
+                    Strategy::Pending(Pending { scale_down: self.scale_down.of(scale_down), spare, ..pending })
                 }
                 other => other,
             };
@@ -93,7 +96,7 @@ impl Growth {
             groups,
             pending,
             scale_down: self.scale_down.shared().filter(|_| shrink),
-            ..Policy::default()
+            slack: self.slack.policy,
         }
     }
 }
@@ -145,6 +148,7 @@ pub(crate) fn keys<F: Grows + 'static>(file: Record<F>) -> Record<F> {
         |file| &mut file.growth().scale_down,
         "When nodes of groups with the strategy `pending` go.",
     )
+    .field("slack", slack::kind(), |file| &mut file.growth().slack, "Room that is kept free for pods to come.")
     .check(&["expander", "priorities"], |file, _, problems| {
         let (growth, _) = file.with_groups();
         expander::check(&growth.expander, !growth.priorities.is_empty(), problems);

@@ -20,6 +20,8 @@ mod prices;
 mod priorities;
 mod scale_down;
 mod select;
+mod slack;
+mod spare;
 mod strategy;
 pub(crate) mod taint;
 mod template;

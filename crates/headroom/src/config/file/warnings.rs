@@ -13,7 +13,7 @@ use super::group::Draft;
 use crate::config::problem::Problem;
 
 /// Keys that mean something for groups with the strategy `pending` alone.
-const FOR_PENDING: [&str; 9] = [
+const FOR_PENDING: [&str; 10] = [
     "expander",
     "priorities",
     "prices",
@@ -23,6 +23,7 @@ const FOR_PENDING: [&str; 9] = [
     "backoff",
     "expendablePodsBelowPriority",
     "scaleDown",
+    "slack",
 ];
 
 pub(super) fn of(file: &File) -> Vec<Problem> {
@@ -37,6 +38,8 @@ pub(super) fn of(file: &File) -> Vec<Problem> {
     warnings.extend(pending.iter().filter_map(|draft| without_room(file, draft)));
     warnings.extend(only_estimates(file, &pending));
     warnings.extend(pending.iter().filter_map(|draft| kept_anyway(file, draft)));
+    warnings.extend(pending.iter().filter_map(|draft| more_spare_than_nodes(draft)));
+    warnings.extend(file.growth.slack.warnings());
     warnings.extend(idle_priorities(file));
     warnings.extend(idle_labels(file));
     warnings
@@ -125,6 +128,16 @@ fn kept_anyway(file: &File, draft: &Draft) -> Option<Problem> {
         );
         let problem = Problem::at(draft.places.of("scaleDown"), message, "remove it, or `enabled: false`");
         problem.also(file.places.of("scaleDown"), "not enabled")
+    })
+}
+
+/// Nodes that the group may never have cannot be spare ones.
+fn more_spare_than_nodes(draft: &Draft) -> Option<Problem> {
+    let (spare, max) = (draft.spare.nodes, draft.group.size.max?);
+    (spare > max).then(|| {
+        let message = format!("`{}` keeps {spare} nodes empty and may have no more than {max}", draft.group.name);
+        let problem = Problem::at(draft.places.of("spare"), message, "raise `size.max`, or keep fewer");
+        problem.also(draft.places.of("size"), "its size")
     })
 }
 
