@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::guard::Limits;
 use crate::machines::is_node;
 use crate::membership::{Index, Membership};
-use crate::plan::{Action, Plan, Planned, Reason};
+use crate::plan::{Action, Evict, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::quantity::Totals;
 use crate::scale_down::{DELETION_TAINT, many_unready};
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
             }
             Action::Taint { node, taint } if by_pods => self.judge_shrinking_mark(group, limits, node, taint),
             Action::Drain { node, pods, .. } if by_pods => self.judge_drain(node, pods),
-            Action::Drain { .. } => Err(Invariant::NotMarked),
+            Action::Drain { node, pods, .. } => self.judge_last_drain(group, node, pods),
             Action::Remove { node, pods, .. } if by_pods => self.judge_shrinking_removal(group, limits, node, pods),
             Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),
             Action::Remove { node, pods, .. } => self.judge_removal(group, limits, node, pods),
@@ -293,6 +293,20 @@ impl<'a> Checker<'a> {
         }
         // A node that does not work is no help to the minimum.
         if matches!(why, Reason::Unhealthy { .. }) { Ok(()) } else { self.take_off(group, limits) }
+    }
+
+    /// Pods are evicted from a marked node past its hard grace period, none more than its disruption budget allows.
+    fn judge_last_drain(&mut self, group: &Group, node: &Arc<str>, pods: &[Evict]) -> Result<(), Invariant> {
+        let view = self.own_node(node)?;
+        if view.node.no_delete.is_some() {
+            return Err(Invariant::NoDelete);
+        }
+        let Strategy::Utilization(settings) = &group.strategy else { return Err(Invariant::NotMarked) };
+        let Ok(Some(since)) = tainted_at(view.node) else { return Err(Invariant::NotMarked) };
+        if self.now.duration_since(since) < settings.hard_grace {
+            return Err(Invariant::NotEmpty(view.sums.blocking));
+        }
+        pods.iter().try_for_each(|evict| self.judge_eviction(node, evict))
     }
 
     fn judge_removal(

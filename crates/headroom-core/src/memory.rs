@@ -83,6 +83,19 @@ pub struct Drain {
     pub since: Timestamp,
 }
 
+impl Drain {
+    /// What is on the node now, given what was there before: the time runs from `start` until something changes, and begins
+    /// anew whenever one more pod has been evicted or has gone.
+    pub fn next(before: Option<Drain>, evictions: u32, pods: u32, start: Timestamp, now: Timestamp) -> Drain {
+        let since = match before {
+            Some(before) if evictions >= before.evictions && pods >= before.pods => before.since,
+            Some(_) => now,
+            None => start,
+        };
+        Drain { evictions, pods, since }
+    }
+}
+
 /// What is remembered of one group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

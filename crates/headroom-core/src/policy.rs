@@ -288,7 +288,8 @@ pub struct Utilization {
     pub cool_down: SignedDuration,
     /// A tainted node that is empty goes after this (`soft_delete_grace_period`).
     pub soft_grace: SignedDuration,
-    /// A tainted node goes after this even with pods on it (`hard_delete_grace_period`).
+    /// After this the pods on a tainted node are evicted, and it goes with those that are left once that has taken too long
+    /// (`hard_delete_grace_period`; see [`ScaleDownPolicy::drain_patience`]).
     pub hard_grace: SignedDuration,
     /// What the removal taint does (`taint_effect`).
     pub taint_effect: Effect,

@@ -180,9 +180,9 @@ fn removal_of_marked_nodes() {
          pod c on=forced-busy for=web cpu=1 memory=1
          look",
         expect![[r#"
-            web 8 -> 5, wants +0, 1 in service, 6 tainted, 2 force-tainted, 1 cordoned, cpu 37.5% (3 of 8), memory 0.08% (3 of 3.91Ki)
+            web 8 -> 6, wants +0, 1 in service, 6 tainted, 2 force-tainted, 1 cordoned, cpu 37.5% (3 of 8), memory 0.08% (3 of 3.91Ki)
               web: remove forced because force taint and empty
-              web: remove hard with 2 pods because marked for 1h, hard grace 1h is over; 2 pods are still on it
+              web: evict 2 pods from hard because marked for 1h, hard grace 1h is over; 2 pods are still on it
               web: remove empty because empty and marked for 10m, soft grace 10m
               not: node forced-busy: force taint, kept until its 1 pods end
               not: node busy: marked, 1 pods on it, kept until they end or until 2026-01-01T00:01:00Z
@@ -191,6 +191,72 @@ fn removal_of_marked_nodes() {
               not: node unreadable: the removal taint's value "yesterday" is no unix time
               warning: group web: nodes offer from 4 to 8 cpu; new ones count as 4
               warning: group web: at least 1 pods run on its nodes without asking for it; they keep their node and do not count as demand
+        "#]],
+    );
+}
+
+/// Under a budget that lets go of one of three pods, with one that takes its time to end.
+#[test]
+fn past_the_hard_grace_pods_are_evicted_and_what_is_left_is_lost() {
+    check(
+        "group web min=0 max=9 slow=0/0 fast=0/0 soft=10m hard=1h target=2
+         node keep in=web cpu=8 memory=4000
+         node hard in=web cpu=4 memory=4000 tainted=3h
+         pod a{1..3} on=hard for=web cpu=1 memory=1 running label=app=a controller=ReplicaSet/a
+         pod slow on=hard for=web cpu=1 memory=1 running deleting controller=ReplicaSet/b
+         pdb a label=app=a allowed=1 healthy=3 wanted=2
+         round
+         after 1m
+         pdb a label=app=a healthy=2 wanted=2
+         round
+         after 1m59s
+         round
+         after 1s
+         round",
+        expect![[r#"
+            web 2, wants +0, 1 in service, 1 tainted, cpu 50% (4 of 8), memory 0.1% (4 of 3.91Ki)
+              web: evict default/a1 from hard because marked for 3h, hard grace 1h is over; 4 pods are still on it
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+
+            web 2, wants +0, 1 in service, 1 tainted, cpu 50% (4 of 8), memory 0.1% (4 of 3.91Ki)
+              not: node hard: marked, 3 pods on it, kept until they end or until 2026-01-01T00:03:00Z
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+
+            web 2, wants +0, 1 in service, 1 tainted, cpu 50% (4 of 8), memory 0.1% (4 of 3.91Ki)
+              not: node hard: marked, 3 pods on it, kept until they end or until 2026-01-01T00:03:00Z
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+
+            web 2 -> 1, wants +0, 1 in service, 1 tainted, cpu 50% (4 of 8), memory 0.1% (4 of 3.91Ki)
+              web: remove hard with 3 pods because marked for 3h3m, hard grace 1h is over; 3 pods are still on it
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+        "#]],
+    );
+}
+
+#[test]
+fn past_the_hard_grace_pods_that_end_are_waited_for() {
+    check(
+        "group web min=0 max=9 slow=0/0 fast=0/0 soft=10m hard=1h target=2
+         node keep in=web cpu=8 memory=4000
+         node hard in=web cpu=4 memory=4000 tainted=3h
+         pod slow on=hard for=web cpu=1 memory=1 running deleting controller=ReplicaSet/b
+         round
+         after 9m59s
+         round
+         gone pod slow
+         round",
+        expect![[r#"
+            web 2, wants +0, 1 in service, 1 tainted, cpu 12.5% (1 of 8), memory 0.03% (1 of 3.91Ki)
+              not: node hard: marked, 1 pods on it, kept until they end or until 2026-01-01T00:10:00Z
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+
+            web 2, wants +0, 1 in service, 1 tainted, cpu 12.5% (1 of 8), memory 0.03% (1 of 3.91Ki)
+              not: node hard: marked, 1 pods on it, kept until they end or until 2026-01-01T00:10:00Z
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
+
+            web 2 -> 1, wants +0, 1 in service, 1 tainted, cpu 0% (0 of 8), memory 0% (0 of 3.91Ki)
+              web: remove hard because empty and marked for 3h9m59s, soft grace 10m
+              warning: group web: nodes offer from 4 to 8 cpu; new ones count as 8
         "#]],
     );
 }

@@ -54,19 +54,29 @@ impl Checker<'_> {
             return Err(Invariant::NotMarked);
         }
         for evict in pods {
-            let pod = self.snapshot.pod(&evict.namespace, &evict.name);
-            let here = pod.filter(|pod| pod.node == Some(&**node) && pod.blocks_removal() && !pod.deleting);
-            let pod = here.ok_or_else(|| Invariant::NotOnNode(format!("{}/{}", evict.namespace, evict.name)))?;
-            self.judge_movable(pod.spec)?;
-            let Some(name) = &evict.budget else { continue };
-            let mut budgets = self.snapshot.disruption_budgets();
-            let budget = budgets.find(|budget| budget.namespace == evict.namespace && budget.name == *name);
-            let allowed = budget.map_or(0, |budget| budget.allowed);
-            let used = self.disruptions.entry((Arc::clone(&evict.namespace), name.clone())).or_default();
-            *used += 1;
-            if *used > allowed {
-                return Err(Invariant::Disruptions { budget: name.clone(), used: *used, allowed });
+            if let Some(pod) = self.snapshot.pod(&evict.namespace, &evict.name) {
+                self.judge_movable(pod.spec)?;
             }
+            self.judge_eviction(node, evict)?;
+        }
+        Ok(())
+    }
+
+    /// The pod is on the node, and its disruption budget has something left.
+    pub(super) fn judge_eviction(&mut self, node: &Arc<str>, evict: &Evict) -> Result<(), Invariant> {
+        let pod = self.snapshot.pod(&evict.namespace, &evict.name);
+        let here = pod.is_some_and(|pod| pod.node == Some(&**node) && pod.blocks_removal() && !pod.deleting);
+        if !here {
+            return Err(Invariant::NotOnNode(format!("{}/{}", evict.namespace, evict.name)));
+        }
+        let Some(name) = &evict.budget else { return Ok(()) };
+        let mut budgets = self.snapshot.disruption_budgets();
+        let budget = budgets.find(|budget| budget.namespace == evict.namespace && budget.name == *name);
+        let allowed = budget.map_or(0, |budget| budget.allowed);
+        let used = self.disruptions.entry((Arc::clone(&evict.namespace), name.clone())).or_default();
+        *used += 1;
+        if *used > allowed {
+            return Err(Invariant::Disruptions { budget: name.clone(), used: *used, allowed });
         }
         Ok(())
     }

@@ -85,7 +85,8 @@ pub enum Action {
         node: Arc<str>,
         /// The pods whose budgets allow it now, by namespace and name.
         pods: Vec<Evict>,
-        /// Unless one more pod goes, the drain is given up then.
+        /// Unless one more pod goes, the drain is over then: it is given up or, past the hard grace period, the node goes with
+        /// what is left.
         until: Timestamp,
     },
     /// Remove the machine through its cloud, lowering the target by one, then delete the Node object.
@@ -95,7 +96,7 @@ pub enum Action {
         /// How the cloud knows the machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_id: Option<Box<str>>,
-        /// The pods that are lost with it (`namespace/name`): none before the hard grace period is over.
+        /// The pods that are lost with it (`namespace/name`): none before the hard grace period and a drain are over.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pods: Vec<String>,
     },

@@ -181,7 +181,8 @@ pub enum Reason {
         #[serde(serialize_with = "as_seconds")]
         soft_grace: SignedDuration,
     },
-    /// The node is marked for removal and its hard grace period is over.
+    /// The node is marked for removal and its hard grace period is over: its pods are evicted, and then it goes with what
+    /// is left.
     HardGraceOver {
         /// For how long it has been marked.
         #[serde(serialize_with = "as_seconds")]

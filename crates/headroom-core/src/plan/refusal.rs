@@ -269,7 +269,7 @@ pub enum Why {
         /// What a new node offers.
         offers: i128,
     },
-    /// A marked node is not empty, and its hard grace period is not over.
+    /// A marked node is not empty, and its hard grace period, or the drain after it, is not over.
     NotEmpty {
         /// Pods on it.
         pods: u32,

@@ -71,6 +71,13 @@ impl Default for ScaleDownPolicy {
     }
 }
 
+impl ScaleDownPolicy {
+    /// For how long nothing need happen before a drain is over, with so many pods on the node that have to be evicted still.
+    pub fn drain_patience(&self, evictions: u32) -> SignedDuration {
+        if evictions > 0 { self.eviction_timeout } else { self.end_grace }
+    }
+}
+
 /// What the nodes of all groups have together at least, by capacity (the lower bounds of `cores-total`, `memory-total` and
 /// `gpu-total`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,16 @@
 //! Disruption budgets, used up across the whole plan.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::plan::Unmovable;
+use crate::plan::{Action, Evict, Planned, Unmovable};
 use crate::scheduling::selects;
 use crate::snapshot::{DisruptionBudget, Phase, PodSpec, PodView, Snapshot};
 
 /// The budgets of a cluster and what of each is left.
-pub(super) struct Disruptions<'a> {
+pub(crate) struct Disruptions<'a> {
     budgets: Vec<&'a DisruptionBudget>,
     by_namespace: BTreeMap<&'a str, Vec<u32>>,
     left: Vec<u32>,
@@ -27,6 +28,35 @@ impl<'a> Disruptions<'a> {
         }
         let left = budgets.iter().map(|budget| budget.allowed).collect();
         Disruptions { budgets, by_namespace, left }
+    }
+
+    /// The same, less what the actions of a plan use up.
+    pub(crate) fn after(snapshot: &'a Snapshot, actions: &[Planned]) -> Self {
+        let mut disruptions = Disruptions::new(snapshot);
+        for planned in actions {
+            let Action::Drain { pods, .. } = &planned.action else { continue };
+            pods.iter().for_each(|evict| disruptions.note(evict));
+        }
+        disruptions
+    }
+
+    fn note(&mut self, evict: &Evict) {
+        let Some(name) = &evict.budget else { return };
+        let near = self.by_namespace.get(&*evict.namespace).map_or(&[][..], Vec::as_slice);
+        let called = |number: &u32| self.budget(*number).is_some_and(|budget| budget.name == *name);
+        if let Some(number) = near.iter().copied().find(called) {
+            self.take(number);
+        }
+    }
+
+    /// The eviction of a pod that nothing but its disruption budgets can hold back, when they allow one more now.
+    pub(crate) fn evict(&mut self, pod: &PodView<'_>) -> Option<Evict> {
+        let budget = match self.asked(pod, &self.of(pod.spec)) {
+            Ok(None) => None,
+            Ok(Some(number)) if self.take(number) => self.budget(number).map(|budget| budget.name.clone()),
+            Ok(Some(_)) | Err(_) => return None,
+        };
+        Some(Evict { namespace: Arc::clone(&pod.spec.namespace), name: pod.name.into(), budget })
     }
 
     /// The budgets that cover pods with this spec.

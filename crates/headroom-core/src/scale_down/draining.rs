@@ -10,7 +10,6 @@ use super::load::Judge;
 use super::look::{Marked, Shrinking};
 use crate::memory::{Drain, GroupMemory};
 use crate::plan::{Action, Evict, Kept, Reason, Unmovable, Waits};
-use crate::policy::ScaleDownPolicy;
 use crate::round::Round;
 use crate::snapshot::PodView;
 
@@ -59,13 +58,10 @@ pub(super) fn step(
         return Step::Act(Action::Remove { node, provider_id, pods: Vec::new() }, Reason::Drained { marked_for });
     }
     let before = memory.drains.get(name).copied();
-    let since = match before {
-        Some(before) if rest.evictions >= before.evictions && rest.pods >= before.pods => before.since,
-        Some(_) => now,
-        None => marked_at,
-    };
-    memory.drains.insert(Arc::clone(name), Drain { evictions: rest.evictions, pods: rest.pods, since });
-    let until = since.saturating_add(patience(policy, &rest)).unwrap_or(Timestamp::MAX);
+    let drain = Drain::next(before, rest.evictions, rest.pods, marked_at, now);
+    let since = drain.since;
+    memory.drains.insert(Arc::clone(name), drain);
+    let until = since.saturating_add(policy.drain_patience(rest.evictions)).unwrap_or(Timestamp::MAX);
     if now >= until {
         memory.drains.remove(name);
         memory.given_up.insert(Arc::clone(name), now);
@@ -151,11 +147,6 @@ fn rest<'a>(judge: &mut Judge<'_>, marked: &Marked<'a>) -> Rest<'a> {
         }
     }
     rest
-}
-
-/// For how long nothing need happen before the drain is given up.
-fn patience(policy: &ScaleDownPolicy, rest: &Rest<'_>) -> SignedDuration {
-    if rest.evictions > 0 { policy.eviction_timeout } else { policy.end_grace }
 }
 
 fn given_up(rest: Rest<'_>, waited: SignedDuration) -> Reason {

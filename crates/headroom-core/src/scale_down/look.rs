@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
+use super::disruptions::Disruptions;
 use super::drain_rules::stuck;
 use super::load::{Judge, Load};
 use super::score::Score;
@@ -88,7 +89,8 @@ impl<'a> Look<'a> {
     /// Looks at every node; None when scale-down is off.
     pub(crate) fn new(round: &Round<'a>, membership: &Membership<'a>) -> Option<Self> {
         let (snapshot, policy): (&'a Snapshot, &'a Policy) = (round.snapshot, round.policy);
-        let judge = Judge::new(snapshot, policy, round.now)?;
+        let mut judge = Judge::new(snapshot, policy, round.now)?;
+        judge.disruptions = Disruptions::after(snapshot, &round.actions);
         let expendable_below = policy.pending.expendable_below;
         let mut look = Look { judge, groups: Vec::new(), candidates: Vec::new(), marked: Vec::new(), kept: Vec::new() };
         let classes = ignorable(snapshot, expendable_below);

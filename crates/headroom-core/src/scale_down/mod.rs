@@ -28,6 +28,7 @@ mod utilization;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use disruptions::Disruptions;
 pub(crate) use drain_rules::stuck;
 pub(crate) use guards::many_unready;
 pub use load::unmovable;

@@ -160,6 +160,9 @@ fn fits_action(planned: &Planned) -> bool {
         (Action::WriteOff { .. }, NeverCame { machines, .. } | LaunchFailed { machines, .. }) => *machines == 1,
         (Action::Taint { .. }, AboveMax { .. } | BelowThreshold { .. } | Unhealthy { .. }) => true,
         (Action::Remove { pods, .. }, Empty { .. } | ForceTainted) => pods.is_empty(),
+        (Action::Drain { pods, .. }, HardGraceOver { pods: count, .. }) => {
+            !pods.is_empty() && pods.len() <= *count as usize
+        }
         (Action::Remove { pods, .. }, HardGraceOver { pods: count, .. }) => pods.len() == *count as usize && *count > 0,
         _ => false,
     }

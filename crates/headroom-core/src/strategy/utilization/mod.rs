@@ -4,6 +4,7 @@
 mod demand;
 mod growth;
 mod health;
+mod last_drain;
 mod nodes;
 mod removal;
 mod starve;

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
+use super::last_drain::{self, Step};
 use super::nodes::{oldest_first, removal_taint, tainted_at};
 use super::threshold::compare;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
+use crate::scale_down::Disruptions;
 use crate::snapshot::NodeView;
 
 impl Pass<'_> {
@@ -111,11 +113,13 @@ impl Pass<'_> {
     }
 
     /// Removes marked nodes that may go: with the force taint when empty, with the removal taint when empty after the
-    /// soft grace period, or after the hard one. As many as the minimum allows, those marked first before others.
+    /// soft grace period, or after the hard one once they have been drained. As many as the minimum allows, those marked
+    /// first before others.
     ///
     /// Escalator also stops removals while its lock is held; there is no reason to pay for those nodes longer. Exactly at
     /// the end of a period counts as over (see `health`).
     pub(super) fn reap(&mut self, round: &mut Round<'_>) {
+        self.memory.drains.retain(|name, _| self.nodes.tainted.iter().any(|view| view.node.name == *name));
         let mut due: Vec<(Option<Timestamp>, NodeView<'_>, Reason)> = Vec::new();
         for view in self.nodes.force_tainted.iter().chain(&self.nodes.tainted) {
             match self.may_go(round, view) {
@@ -135,7 +139,24 @@ impl Pass<'_> {
         if wanted > allowed {
             round.refuse_group(self.group, Why::AtMin { wanted, allowed, min: self.limits.min });
         }
+        let mut disruptions = None;
         for (_, view, reason) in due.into_iter().take(allowed as usize) {
+            if let Reason::HardGraceOver { .. } = reason {
+                let disruptions = disruptions.get_or_insert_with(|| Disruptions::after(round.snapshot, &round.actions));
+                match last_drain::step(round, disruptions, &view, self.memory) {
+                    Step::Evict { pods, until } => {
+                        let action = Action::Drain { node: Arc::clone(&view.node.name), pods, until };
+                        round.act(self.group, action, reason);
+                        continue;
+                    }
+                    Step::Wait { until } => {
+                        let why = Why::NotEmpty { pods: view.sums.blocking, until };
+                        round.refuse(Subject::Node(Arc::clone(&view.node.name)), why);
+                        continue;
+                    }
+                    Step::Over => {}
+                }
+            }
             let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
             let (node, provider_id) = (Arc::clone(&view.node.name), view.node.provider_id.clone());
             round.act(self.group, Action::Remove { node, provider_id, pods }, reason);

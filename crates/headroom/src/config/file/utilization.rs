@@ -72,8 +72,9 @@ pub(super) fn kind() -> Kind<Utilization> {
         "hardGrace",
         duration(SignedDuration::ZERO),
         |u| &mut u.hard_grace,
-        "A tainted node is removed after this time with the pods that are left on it. At least \
-         `softGrace`.",
+        "After this time the pods on a tainted node are evicted, and once that has taken longer than \
+         `evictionTimeout` and `endGrace` of `scaleDown` allow it is removed with the pods that are \
+         left. At least `softGrace`.",
     )
     .field("taintEffect", effect(), |u| &mut u.taint_effect, "What the removal taint does.")
     .field(

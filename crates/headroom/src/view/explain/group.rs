@@ -131,7 +131,7 @@ fn by_usage(settings: &Utilization) -> Vec<String> {
         duration(settings.step_interval),
     ));
     rules.push(format!(
-        "a marked node goes when empty after {}, in any case after {}",
+        "a marked node goes when empty after {}; after {} its pods are evicted, and it goes in any case",
         duration(settings.soft_grace),
         duration(settings.hard_grace),
     ));
