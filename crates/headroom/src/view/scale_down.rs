@@ -58,7 +58,8 @@ pub(super) fn going(round: &Round) -> Vec<Going<'_>> {
     for planned in &round.plan.actions {
         match (&planned.action, &planned.reason) {
             (Action::Taint { node, taint }, _) if &*taint.key == DELETION_TAINT => drop(marked.insert(node, false)),
-            (Action::Drain { node, .. }, _) | (Action::Remove { node, .. }, Reason::Drained { .. }) => {
+            (Action::Drain { node, .. }, Reason::Draining { .. })
+            | (Action::Remove { node, .. }, Reason::Drained { .. }) => {
                 marked.insert(node, true);
             }
             _ => {}
