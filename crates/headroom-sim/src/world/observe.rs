@@ -3,6 +3,9 @@
 use super::*;
 use headroom_core::snapshot::{Change, Coverage, Kind, Phase};
 
+/// Kinds of which an observer sees every object, if there is any.
+const KNOWN: [Kind; 3] = [Kind::PodDisruptionBudgets, Kind::Workloads, Kind::CapacityBuffers];
+
 /// What has changed since it was last told.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
@@ -53,7 +56,8 @@ impl World {
     pub(super) fn changes(&self, unseen: Unseen) -> Vec<Change> {
         let Unseen { budgets_known, nodes, pods, groups, daemon_sets, gone } = unseen;
         let mut changes = Vec::with_capacity(nodes.len() + pods.len() + groups.len() + daemon_sets.len() + gone.len());
-        changes.extend(budgets_known.then_some(Change::Coverage(Kind::PodDisruptionBudgets, Coverage::Complete)));
+        let known = KNOWN.into_iter().filter(|_| budgets_known);
+        changes.extend(known.map(|kind| Change::Coverage(kind, Coverage::Complete)));
         changes.extend(
             daemon_sets
                 .into_iter()

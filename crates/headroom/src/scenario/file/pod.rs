@@ -28,6 +28,7 @@ pub(super) struct Pod {
     anti_affinity: Vec<(PodTerm, Option<Labels>)>,
     host_ports: Vec<u16>,
     priority: i64,
+    spare_copies: Option<String>,
 }
 
 /// Adds the keys that describe pods.
@@ -69,6 +70,13 @@ pub(super) fn pod_fields<T: AsMut<Pod> + 'static>(record: Record<T>) -> Record<T
             |t| &mut t.as_mut().priority,
             "Higher goes first.",
         )
+        .field(
+            "spareCopies",
+            text().optional(),
+            |t| &mut t.as_mut().spare_copies,
+            "Their annotation `headroom.dev/spare-copies`: for so many spare copies of each, or for such a percentage of \
+             them, room is kept where `slack` is set.",
+        )
 }
 
 impl Pod {
@@ -106,6 +114,7 @@ impl Pod {
             pod_anti_affinity: terms(self.anti_affinity),
             host_ports: ports.map(|port| HostPort { port, ..HostPort::default() }).collect(),
             priority: i32::try_from(self.priority).unwrap_or(i32::MAX),
+            spare_copies: self.spare_copies.map(Into::into),
             ..PodSpec::default()
         }
     }
