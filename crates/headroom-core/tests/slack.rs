@@ -71,12 +71,14 @@ fn r1_1_equal_pods_are_looked_at_once() {
          node n{1..3} in=web cpu=2 memory=8Gi
          pod run-{1..6} on=n1 cpu=100m memory=100Mi running controller=ReplicaSet/run
          pod p{1..10000} cpu=3 memory=1Gi controller=ReplicaSet/p
+         pod g{1..50} cpu=1 memory=1Gi ext=nvidia.com/gpu:1 controller=ReplicaSet/g
          round",
         expect![[r#"
             web 3, wants +0, 3 in service
               slack: 10% of the requested 600m cpu and 600Mi memory
               slack: 1 x rate (100m cpu, 100Mi memory): 1 placed
               not: pod default/p1 and 9999 like it: fits on no new node; closest is web: needs 3 cpu, at most 2 free
+              not: pod default/g1 and 49 like it: fits on no new node; closest is web: needs 1 nvidia.com/gpu, at most 0 free
         "#]],
     );
 }

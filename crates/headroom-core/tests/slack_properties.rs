@@ -130,6 +130,22 @@ proptest! {
         prop_assert!(removed || grown.is_empty(), "{:?}", grown);
     }
 
+    #[test]
+    fn the_order_of_changes_does_not_matter(
+        (lines, shuffled) in cluster().prop_flat_map(|(lines, coming)| {
+            let (policy, objects): (Vec<String>, Vec<String>) =
+                lines.into_iter().chain(coming).partition(|line| !line.starts_with("node") && !line.starts_with("pod"));
+            let straight = policy.iter().chain(&objects).cloned().collect::<Vec<_>>();
+            let shuffled = Just(objects).prop_shuffle();
+            (Just(straight), shuffled.prop_map(move |objects| policy.iter().cloned().chain(objects).collect::<Vec<_>>()))
+        })
+    ) {
+        let (straight, shuffled) = (read(&lines), read(&shuffled));
+        let (plan, memory) = decided(&straight, &straight.memory);
+        prop_assert_eq!(&(plan, memory.clone()), &decided(&shuffled, &shuffled.memory));
+        prop_assert_eq!(decided(&straight, &memory), decided(&shuffled, &memory));
+    }
+
     /// Pods that come are placed, bought for and refused as if placeholders had no places yet.
     #[test]
     fn real_pods_come_first((lines, coming) in cluster()) {

@@ -26,8 +26,12 @@ pub(crate) struct GroupGround<'g> {
 impl GroupGround<'_> {
     /// Whether a new node would take the pod, whatever else runs there.
     fn holds(&self, snapshot: &Snapshot, spec: &PodSpec) -> bool {
-        let Resources { cpu, memory, .. } = spec.requests;
-        cpu <= self.free.cpu && memory <= self.free.memory && allows(snapshot, spec, &Host::new(self.template)).is_ok()
+        let Resources { cpu, memory, ephemeral_storage, extended, .. } = &spec.requests;
+        let fits = *cpu <= self.free.cpu
+            && *memory <= self.free.memory
+            && *ephemeral_storage <= self.free.ephemeral_storage
+            && extended.iter().all(|(name, needs)| *needs <= self.free.extended(name));
+        fits && allows(snapshot, spec, &Host::new(self.template)).is_ok()
     }
 }
 
