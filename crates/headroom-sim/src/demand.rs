@@ -4,7 +4,7 @@ use headroom_core::snapshot::SharedSpec;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::random::Stream;
-use crate::scenario::{Arrival, Demand, Schedule, Workload};
+use crate::scenario::{Arrival, Demand, Life, Schedule, Workload};
 
 /// Draws are made so often within the time in which one pod is expected: enough that the number of pods in a second
 /// varies as it does for independent arrivals.
@@ -26,6 +26,8 @@ pub(crate) enum Step {
 pub(crate) struct Source {
     workload: Workload,
     stream: Stream,
+    /// For how pods start and end, so that these draws leave all others as they are.
+    life: Stream,
     end: Timestamp,
     start: Timestamp,
     /// How many recorded pods have come.
@@ -38,11 +40,32 @@ impl Source {
             arrivals.sort_by_key(|arrival| arrival.at);
         }
         let stream = Stream::new(seed, &format!("workload/{}", workload.name));
-        Source { workload, stream, start, end, recorded: 0 }
+        let life = Stream::new(seed, &format!("life/{}", workload.name));
+        Source { workload, stream, life, start, end, recorded: 0 }
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.workload.name
+    }
+
+    /// How its pods start and end.
+    pub(crate) fn life(&self) -> Life {
+        self.workload.life
+    }
+
+    /// What the first of its sizes is like.
+    pub(crate) fn first_spec(&self) -> Option<&SharedSpec> {
+        self.workload.shapes.first().map(|shape| &shape.spec)
+    }
+
+    /// Draws how long the next pod takes until it is ready.
+    pub(crate) fn ready_after(&mut self) -> SignedDuration {
+        self.life.within(self.workload.life.ready_after)
+    }
+
+    /// Draws how long the next pod that is evicted takes to end.
+    pub(crate) fn stops_in(&mut self) -> SignedDuration {
+        self.life.within(self.workload.life.stops_in)
     }
 
     /// What the workload does next, at `from` or later.
@@ -135,8 +158,13 @@ mod tests {
             }),
         };
         let runs_for = Span { min: SignedDuration::from_secs(10), max: SignedDuration::from_secs(20) };
-        let workload =
-            Workload { name: "w".into(), shapes: vec![shape(3, 1), shape(1, 2)], demand, runs_for: Some(runs_for) };
+        let workload = Workload {
+            name: "w".into(),
+            shapes: vec![shape(3, 1), shape(1, 2)],
+            demand,
+            runs_for: Some(runs_for),
+            life: Life::default(),
+        };
         Source::new(workload, 1, at(0), at(86_400))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use headroom_core::plan::{Action, Planned, Reason};
 use headroom_core::policy::{Group, Policy, Strategy};
+use headroom_core::scale_down::CANDIDATE_TAINT;
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -36,13 +37,23 @@ pub(crate) fn judge(world: &World, policy: &Policy, planned: &Planned) -> Result
     let min = group.size.min.unwrap_or(0).max(state.min);
     let max = group.size.max.unwrap_or(u32::MAX).min(state.max);
     match &planned.action {
-        Action::Untaint { .. } | Action::Drain { .. } => Ok(()),
+        Action::Untaint { .. } => Ok(()),
+        Action::Drain { node, pods, .. } => world.refuses_some(node, pods).map_or(Ok(()), |why| Err(why.to_string())),
+        // A mark that pods avoid where they can takes nothing out of service.
+        Action::Taint { taint, .. } if &*taint.key == CANDIDATE_TAINT => Ok(()),
         // What never came is given back, even where that leaves more than the maximum.
         Action::Resize { from, to } if to > from && *to > max => Err(format!("the maximum is {max}")),
         Action::Resize { to, .. } if *to < state.machines => Err(format!("it has {} machines", state.machines)),
         Action::Resize { .. } => Ok(()),
         // Nodes that do not work are no help to the minimum.
         Action::Taint { .. } if matches!(planned.reason, Reason::Unhealthy { .. }) => Ok(()),
+        // The size counts there, and nodes that are on their way out do not.
+        Action::Taint { .. } if matches!(group.strategy, Strategy::Pending(_)) => {
+            match state.target.saturating_sub(state.marked) {
+                stays if stays <= min => Err(format!("{stays} of its nodes stay, the minimum is {min}")),
+                _ => Ok(()),
+            }
+        }
         Action::Taint { .. } if state.in_service <= min => {
             Err(format!("{} nodes are in service, the minimum is {min}", state.in_service))
         }
@@ -81,7 +92,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::scenario::{Burst, Demand, NodeGroup, NodeType, Scenario, Shape, When, Workload};
+    use crate::scenario::{Burst, Demand, Life, NodeGroup, NodeType, Scenario, Shape, When, Workload};
 
     /// A group of three nodes, the first with two pods, that may have two to five.
     fn world() -> (World, Policy) {
@@ -101,6 +112,7 @@ mod tests {
             shapes: vec![Shape { weight: 1, spec: Default::default() }],
             demand: Demand::Bursts(vec![Burst { at: When::After(SignedDuration::ZERO), pods: 2 }]),
             runs_for: None,
+            life: Life::default(),
         };
         let node_type = Arc::new(NodeType::default());
         let policy = Policy { groups: vec![group], ..Policy::default() };

@@ -95,6 +95,9 @@ workloads:
     ramp: true
     sizes: [{ weight: 3, cpu: 500m }, { cpu: 1, memory: 1Gi, ephemeralStorage: 1Gi, extended: { nvidia.com/gpu: 1 } }]
     owned: false
+    readyAfter: 20s..40s
+    stopsIn: 5s..30s
+    disruptionBudget: { maxUnavailable: 25% }
     nodeAffinity: [[{ key: pool, operator: NotIn, values: [batch] }, { key: zone, operator: Exists }]]
     labels: { tier: front }
     spread: [{ topologyKey: topology.kubernetes.io/zone, maxSkew: 2, minDomains: 3 }, { topologyKey: rack, labels: { tier: front } }]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use headroom_core::memory::Memory;
 use headroom_core::plan::{Action, Planned, Reason};
+use headroom_core::scale_down::{CANDIDATE_TAINT, DELETION_TAINT};
 use headroom_core::snapshot::{Builder, Change};
 use headroom_core::{check, decide};
 use proptest::prelude::*;
@@ -159,6 +160,14 @@ fn fits_action(planned: &Planned) -> bool {
         (Action::Resize { from, to }, NeverCame { .. } | LaunchFailed { .. }) => to < from,
         (Action::WriteOff { .. }, NeverCame { machines, .. } | LaunchFailed { machines, .. }) => *machines == 1,
         (Action::Taint { .. }, AboveMax { .. } | BelowThreshold { .. } | Unhealthy { .. }) => true,
+        (Action::Taint { taint, .. }, Idle { idle_for, enough, .. }) => {
+            &*taint.key == DELETION_TAINT && idle_for >= enough
+        }
+        (Action::Taint { taint, .. }, Unneeded { .. }) => &*taint.key == CANDIDATE_TAINT,
+        (Action::Untaint { key, .. }, NeededAgain) => &**key == CANDIDATE_TAINT,
+        (Action::Untaint { key, .. }, Stays { .. } | DrainGivenUp { .. }) => &**key == DELETION_TAINT,
+        (Action::Drain { pods, .. }, Draining { pods: all, .. }) => !pods.is_empty() && pods.len() <= *all as usize,
+        (Action::Remove { pods, .. }, Drained { .. }) => pods.is_empty(),
         (Action::Remove { pods, .. }, Empty { .. } | ForceTainted) => pods.is_empty(),
         (Action::Drain { pods, .. }, HardGraceOver { pods: count, .. }) => {
             !pods.is_empty() && pods.len() <= *count as usize
@@ -182,8 +191,13 @@ impl Present {
             Change::NodeGone(name) => drop(self.0.remove(&(1, Arc::clone(name)))),
             Change::Group(group) => drop(self.0.insert((2, Arc::clone(&group.name)), change)),
             Change::GroupGone(name) => drop(self.0.remove(&(2, Arc::clone(name)))),
-            Change::DaemonSet { name, .. } => drop(self.0.insert((3, Arc::from(&**name)), change)),
-            // Coverage, and kinds that these clusters do not have.
+            Change::DisruptionBudget(budget) => {
+                let (_, name) = pod(&budget.namespace, &budget.name);
+                drop(self.0.insert((3, name), change));
+            }
+            Change::DaemonSet { name, .. } => drop(self.0.insert((4, (**name).into()), change)),
+            Change::Coverage(..) => drop(self.0.insert((5, "".into()), change)),
+            // Kinds that these clusters do not have.
             _ => {}
         }
     }

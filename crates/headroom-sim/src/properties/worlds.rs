@@ -1,12 +1,14 @@
 //! Random scenarios: small, quick, and with everything that can go wrong.
 
+mod shrinking;
+
 use std::sync::Arc;
 
 use headroom_core::policy::{
     CountPods, DaemonSets, Group, Mode, Pending, Percent, Policy, Selection, Size, Unhealthy, Utilization,
 };
 use headroom_core::quantity::{Money, Resources};
-use headroom_core::snapshot::{Effect, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
+use headroom_core::snapshot::{Effect, Eviction, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
 use headroom_core::strategy::utilization::FORCE_TAINT;
 use jiff::{SignedDuration, Timestamp};
 use proptest::option;
@@ -28,31 +30,38 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 prop::collection::vec(incident(names), 0..5),
                 option::of(daemon_set()),
                 (30..240_i64, select(vec![10, 30, 60_i64]), select(vec![1, 5, 10_i64])),
-                any::<u64>(),
-                any::<bool>(),
+                (any::<u64>(), any::<bool>()),
+                shrinking::shared(),
             )
         })
-        .prop_map(|(groups, workloads, incidents, daemon_set, (minutes, interval, debounce), seed, most)| {
-            let (policies, groups): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
-            let mut workloads = workloads;
-            for (at, workload) in workloads.iter_mut().enumerate() {
-                workload.name = format!("{}{at}", workload.name).into();
-            }
-            Scenario {
-                policy: Policy { groups: policies, ..Policy::default() },
-                start: Timestamp::from_second(1_767_225_600).unwrap(),
-                duration: SignedDuration::from_mins(minutes),
-                interval: seconds(interval),
-                debounce: seconds(debounce),
-                every_round: false,
-                seed,
-                placement: if most { Placement::MostAllocated } else { Placement::LeastAllocated },
-                groups,
-                daemon_sets: daemon_set.into_iter().collect(),
-                workloads,
-                incidents,
-            }
-        })
+        .prop_map(
+            |(groups, workloads, incidents, daemon_set, (minutes, interval, debounce), (seed, most), scale_down)| {
+                let (policies, groups): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+                let mut workloads = workloads;
+                for (at, workload) in workloads.iter_mut().enumerate() {
+                    workload.name = format!("{}{at}", workload.name).into();
+                    // What tells the pods of a disruption budget from others.
+                    let labels: Labels = [("app", &*workload.name)].into_iter().collect();
+                    for shape in &mut workload.shapes {
+                        shape.spec = SharedSpec::new(PodSpec { labels: labels.clone(), ..(*shape.spec).clone() });
+                    }
+                }
+                Scenario {
+                    policy: Policy { groups: policies, scale_down, ..Policy::default() },
+                    start: Timestamp::from_second(1_767_225_600).unwrap(),
+                    duration: SignedDuration::from_mins(minutes),
+                    interval: seconds(interval),
+                    debounce: seconds(debounce),
+                    every_round: false,
+                    seed,
+                    placement: if most { Placement::MostAllocated } else { Placement::LeastAllocated },
+                    groups,
+                    daemon_sets: daemon_set.into_iter().collect(),
+                    workloads,
+                    incidents,
+                }
+            },
+        )
 }
 
 fn seconds(seconds: i64) -> SignedDuration {
@@ -131,8 +140,7 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
         prop_oneof![8 => Just(Mode::Auto), 1 => Just(Mode::GrowOnly), 1 => Just(Mode::DryRun), 1 => Just(Mode::Off)],
         prop_oneof![
             2 => utilization().prop_map(headroom_core::policy::Strategy::Utilization),
-            1 => prop_oneof![4 => Just(false), 1 => Just(true)]
-                .prop_map(|all_or_nothing| headroom_core::policy::Strategy::Pending(Pending { all_or_nothing, ..Pending::default() })),
+            2 => pending().prop_map(headroom_core::policy::Strategy::Pending),
         ],
         60..900_i64,
     )
@@ -143,6 +151,11 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
             boot_timeout: seconds(boot_timeout),
             ..Group::new(name(at), Selection { labels: pool(at), capacity: None })
         })
+}
+
+fn pending() -> impl Strategy<Value = Pending> {
+    (prop_oneof![4 => Just(false), 1 => Just(true)], shrinking::of_group())
+        .prop_map(|(all_or_nothing, scale_down)| Pending { all_or_nothing, scale_down, ..Pending::default() })
 }
 
 fn utilization() -> impl Strategy<Value = Utilization> {
@@ -208,8 +221,10 @@ fn workload(groups: usize) -> impl Strategy<Value = Workload> {
             Demand::Bursts(bursts.into_iter().map(burst).collect())
         }),
     ];
-    (demand, option::of(0..groups), shapes(), option::of(span(7200)), any::<bool>(), any::<bool>()).prop_map(
-        |(demand, target, shapes, runs_for, owned, tolerates)| {
+    let eviction = prop_oneof![8 => Just(Eviction::Unsaid), 1 => Just(Eviction::Safe), 1 => Just(Eviction::Unsafe)];
+    let pods = (any::<bool>(), any::<bool>(), eviction, prop_oneof![9 => Just(None), 1 => Just(Some("scratch"))]);
+    (demand, option::of(0..groups), shapes(), option::of(span(7200)), pods, shrinking::life()).prop_map(
+        |(demand, target, shapes, runs_for, (owned, tolerates, eviction, disk), life)| {
             let tolerations = Toleration { key: "dedicated".into(), exists: true, ..Toleration::default() };
             let spec = |requests: Resources, priority| PodSpec {
                 namespace: "default".into(),
@@ -218,11 +233,13 @@ fn workload(groups: usize) -> impl Strategy<Value = Workload> {
                 tolerations: if tolerates { vec![tolerations.clone()] } else { Vec::new() },
                 priority,
                 controller: owned.then(|| "ReplicaSet/web".into()),
+                eviction,
+                local_storage: disk.map(Box::from),
                 ..PodSpec::default()
             };
             let shape =
                 |(weight, requests, priority)| Shape { weight, spec: SharedSpec::new(spec(requests, priority)) };
-            Workload { name: "w".into(), shapes: shapes.into_iter().map(shape).collect(), demand, runs_for }
+            Workload { name: "w".into(), shapes: shapes.into_iter().map(shape).collect(), demand, runs_for, life }
         },
     )
 }

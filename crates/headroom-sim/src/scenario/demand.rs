@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headroom_core::snapshot::SharedSpec;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Schedule, Span, When};
+use super::{Life, Schedule, Span, When};
 
 /// Pods of one origin.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Workload {
     pub demand: Demand,
     /// How long each runs once it has a node; None is until the end, or until it is not wanted any more.
     pub runs_for: Option<Span>,
+    /// How they start and end.
+    pub life: Life,
 }
 
 /// One of the sizes that a workload's pods have.

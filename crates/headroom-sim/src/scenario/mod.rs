@@ -1,6 +1,7 @@
 //! What is simulated: machines, pods, faults, and the policy that has to cope with them.
 
 mod demand;
+mod life;
 mod machine;
 mod mishap;
 mod schedule;
@@ -12,6 +13,7 @@ use headroom_core::policy::Policy;
 use headroom_core::snapshot::SharedSpec;
 
 pub use demand::{Arrival, Burst, Demand, Shape, Workload};
+pub use life::{Life, PodBudget, PodShare};
 pub use machine::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
 pub use mishap::{Incident, Mishap};
 pub use schedule::{Schedule, When};

@@ -42,6 +42,18 @@ pub enum Refused {
         /// Its node type.
         node_type: Arc<str>,
     },
+    /// A pod's disruption budget does not allow its eviction.
+    #[error("disruption budget {budget} keeps {pod}: {healthy} ready, {wanted} must be")]
+    Disruption {
+        /// The pod (`namespace/name`).
+        pod: String,
+        /// The disruption budget.
+        budget: Box<str>,
+        /// Pods that are ready.
+        healthy: u32,
+        /// Pods that must be.
+        wanted: u32,
+    },
     /// There is no such group.
     #[error("no group {group}")]
     NoGroup {

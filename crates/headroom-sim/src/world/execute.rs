@@ -1,6 +1,7 @@
 //! Carries out the actions of a plan.
 
 use headroom_core::plan::{Action, Planned};
+use headroom_core::scale_down::CANDIDATE_TAINT;
 
 use super::*;
 
@@ -16,23 +17,27 @@ impl World {
             Action::Taint { node, taint } => {
                 let id = self.node_called(node)?;
                 let now = self.now;
-                if let Some(registered) = self.registered(id) {
-                    registered.marked.get_or_insert(now);
+                if &*taint.key != CANDIDATE_TAINT {
+                    if let Some(registered) = self.registered(id) {
+                        registered.marked.get_or_insert(now);
+                    }
+                    self.ledger.counts.marked += 1;
                 }
                 self.add_taint(id, taint.clone());
-                self.ledger.counts.marked += 1;
             }
             Action::Untaint { node, key } => {
                 let id = self.node_called(node)?;
-                if let Some(registered) = self.registered(id) {
-                    registered.marked = None;
+                if &**key != CANDIDATE_TAINT {
+                    if let Some(registered) = self.registered(id) {
+                        registered.marked = None;
+                    }
+                    self.ledger.counts.unmarked += 1;
                 }
                 self.remove_taint(id, key);
-                self.ledger.counts.unmarked += 1;
             }
             Action::Drain { node, pods, .. } => {
                 let id = self.node_called(node)?;
-                self.evict(id, pods);
+                self.evict(id, pods)?;
             }
             Action::Remove { node, .. } => {
                 self.node_called(node)?;

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod audit;
 mod cloud;
+mod disruption;
 mod execute;
 mod fit;
 mod mishaps;
@@ -54,6 +55,8 @@ pub(crate) struct World {
     sources: Vec<Source>,
     /// The pods that a workload with replicas has, and how many it has made so far.
     crews: Vec<Crew>,
+    /// Workloads with a disruption budget.
+    guards: Vec<disruption::Guard>,
     daemon_sets: Vec<crate::scenario::DaemonSet>,
     incidents: Vec<Incident>,
     strikes: Vec<mishaps::Strike>,
@@ -86,6 +89,8 @@ pub(crate) struct GroupState {
     pub(crate) machines: u32,
     /// Nodes that are neither cordoned nor marked by Headroom.
     pub(crate) in_service: u32,
+    /// Nodes that Headroom has marked.
+    pub(crate) marked: u32,
 }
 
 /// What matters about a node when it is to be removed.
@@ -145,6 +150,10 @@ struct Pod {
     machine: Option<MachineId>,
     /// The devices of the machine that it has all or a share of.
     devices: Vec<u16>,
+    /// It has a node and has started well.
+    ready: bool,
+    /// When its grace period is over, once it was told to end.
+    ends_by: Option<Timestamp>,
 }
 
 /// What happens by itself.
@@ -154,6 +163,8 @@ enum Event {
     Demand(usize, Step),
     /// A pod has run for its time, or leaves.
     Ends(PodId),
+    /// A pod is ready.
+    Readies(PodId),
     /// A machine has booted.
     Boots(MachineId),
     /// A node's extended resources are there.
@@ -186,6 +197,7 @@ impl World {
             queue: Queue::new(),
             sources: scenario.workloads.iter().map(source).collect(),
             crews: vec![Crew::default(); scenario.workloads.len()],
+            guards: Vec::new(),
             daemon_sets: scenario.daemon_sets.clone(),
             incidents: scenario.incidents.clone(),
             strikes: Vec::new(),
@@ -208,6 +220,7 @@ impl World {
     }
 
     fn begin(&mut self) {
+        self.guards = self.guards();
         self.note_budgets();
         for set in 0..self.daemon_sets.len() {
             self.note_daemon_set(set);
@@ -261,13 +274,16 @@ impl World {
     pub(crate) fn group_state(&self, name: &str) -> Option<GroupState> {
         let group = self.group_called(name).ok().map(|group| &self.groups[group])?;
         let nodes = group.machines.iter().filter_map(|id| self.machines.get(id)?.node.as_ref());
-        let in_service = nodes.filter(|node| !node.object.unschedulable && node.marked.is_none()).count();
+        let in_service = |node: &&Registered| !node.object.unschedulable && node.marked.is_none();
+        let marked = nodes.clone().filter(|node| node.marked.is_some()).count();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Some(GroupState {
             min: group.spec.min,
             max: group.spec.max,
             target: group.target,
             machines: cloud::count(&group.machines),
-            in_service: u32::try_from(in_service).unwrap_or(u32::MAX),
+            in_service: number(nodes.filter(in_service).count()),
+            marked: number(marked),
         })
     }
 
@@ -287,6 +303,7 @@ impl World {
         match event {
             Event::Demand(source, step) => self.step(source, step),
             Event::Ends(pod) => self.end_pod(pod),
+            Event::Readies(pod) => self.make_ready(pod),
             Event::Boots(machine) => self.boot(machine),
             Event::Equips(machine) => self.equip(machine),
             Event::Recovers(machine) => self.recover(machine),

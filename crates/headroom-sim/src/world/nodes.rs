@@ -94,6 +94,7 @@ impl World {
             registered.object.readiness = Readiness::Ready;
             registered.object.taints.retain(|taint| &*taint.key != NOT_READY);
             self.node_changed(id);
+            self.note_guarded(id);
         }
     }
 
@@ -109,6 +110,7 @@ impl World {
         let taint = Taint { key: NOT_READY.into(), value: "".into(), effect: Effect::NoSchedule };
         registered.object.taints.push(taint);
         self.node_changed(id);
+        self.note_guarded(id);
         self.plan(EVICTED_AFTER, Event::Evicts(id, now));
     }
 

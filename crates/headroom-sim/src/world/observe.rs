@@ -39,7 +39,9 @@ impl World {
     /// What has changed since the last call, each thing as it is now.
     pub(crate) fn observe(&mut self) -> Vec<Change> {
         let unseen = std::mem::take(&mut self.unseen);
-        self.changes(unseen)
+        let mut changes = self.changes(unseen);
+        changes.extend(self.changed_budgets().into_iter().map(Box::new).map(Change::DisruptionBudget));
+        changes
     }
 
     /// Everything that there is but for the cloud's groups, for an observer who has seen nothing.
@@ -130,6 +132,9 @@ impl World {
             phase: if node.is_some() { Phase::Running } else { Phase::Pending },
             created: Some(pod.created),
             devices: pod.devices.clone(),
+            deleting: pod.ends_by.is_some(),
+            ends_by: pod.ends_by,
+            unready: node.is_some() && !self.is_ready(pod),
             ..Default::default()
         })
     }

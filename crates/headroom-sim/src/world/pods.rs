@@ -1,6 +1,5 @@
 //! Pods come, run, end and are lost.
 
-use headroom_core::plan::Evict;
 use headroom_core::quantity::Resources;
 
 use super::*;
@@ -38,30 +37,31 @@ impl World {
         }
     }
 
-    /// Moves pods off a node: each ends, and its controller makes it again.
-    pub(super) fn evict(&mut self, machine: MachineId, pods: &[Evict]) {
-        let registered = self.machines.get(&machine).and_then(|machine| machine.node.as_ref());
-        let here = registered.into_iter().flat_map(|registered| &registered.pods).copied();
-        let named = |id: &PodId| {
-            let pod = self.pods.get(id);
-            pod.is_some_and(|pod| {
-                pods.iter().any(|evict| evict.namespace == pod.spec.namespace && *evict.name == *pod.name)
-            })
-        };
-        let evicted: Vec<PodId> = here.filter(named).collect();
-        for id in evicted {
-            self.replace_pod(id);
+    /// A pod has started well.
+    pub(super) fn make_ready(&mut self, id: PodId) {
+        if let Some(pod) = self.pods.get_mut(&id) {
+            pod.ready = true;
+            self.note_pod(id);
         }
     }
 
-    /// Whether there was such a pod of a workload.
-    fn replace_pod(&mut self, id: PodId) -> bool {
-        let Some(pod) = self.take_pod(id) else { return false };
-        let Some(workload) = pod.workload else { return false };
-        if pod.spec.controller.is_some() {
-            self.make_pod(workload, pod.spec, pod.runs_for, pod.leaves_at);
+    /// Ends a pod, and lets its controller make it again. Whether there was such a pod of a workload, which was not on its
+    /// way out already.
+    pub(super) fn replace_pod(&mut self, id: PodId) -> bool {
+        let ending = self.pods.get(&id).is_some_and(|pod| pod.ends_by.is_some());
+        if !ending {
+            self.make_another(id);
         }
-        true
+        self.take_pod(id).is_some_and(|pod| pod.workload.is_some()) && !ending
+    }
+
+    /// Lets the controller of a pod make another one in its place, if it has one.
+    pub(super) fn make_another(&mut self, id: PodId) {
+        let Some(pod) = self.pods.get(&id).filter(|pod| pod.spec.controller.is_some()) else { return };
+        let (spec, runs_for, leaves_at) = (pod.spec.clone(), pod.runs_for, pod.leaves_at);
+        if let Some(workload) = pod.workload {
+            self.make_pod(workload, spec, runs_for, leaves_at);
+        }
     }
 
     /// Puts a pod on a node. It runs at once.
@@ -70,6 +70,9 @@ impl World {
         let Some(node) = self.machines.get_mut(&machine) else { return };
         let Some(registered) = node.node.as_mut() else { return };
         pod.machine = Some(machine);
+        let ready_after = pod.workload.and_then(|workload| self.sources.get_mut(workload)).map(Source::ready_after);
+        let ready_after = ready_after.filter(|time| *time > SignedDuration::ZERO);
+        pod.ready = ready_after.is_none();
         registered.pods.insert(id);
         registered.used += &pod.spec.requests;
         pod.devices = take_devices(&mut registered.devices, &pod.spec.requests);
@@ -82,6 +85,9 @@ impl World {
         }
         let runs_for = pod.runs_for;
         self.note_pod(id);
+        if let Some(time) = ready_after {
+            self.plan(time, Event::Readies(id));
+        }
         if let Some(time) = runs_for {
             self.plan(time, Event::Ends(id));
         }
@@ -99,6 +105,8 @@ impl World {
             leaves_at: None,
             machine: None,
             devices: Vec::new(),
+            ready: false,
+            ends_by: None,
         };
         let id = self.admit(pod);
         self.bind(id, machine);
@@ -133,6 +141,8 @@ impl World {
             leaves_at,
             machine: None,
             devices: Vec::new(),
+            ready: false,
+            ends_by: None,
         };
         self.await_node(pod);
     }
@@ -156,6 +166,8 @@ impl World {
             leaves_at,
             machine: None,
             devices: Vec::new(),
+            ready: false,
+            ends_by: None,
         };
         self.await_node(pod);
     }

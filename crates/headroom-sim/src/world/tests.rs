@@ -54,6 +54,7 @@ fn workload(name: &str, spec: PodSpec, bursts: &[(i64, u32)], runs_for: Option<i
         shapes: vec![Shape { weight: 1, spec: SharedSpec::new(spec) }],
         demand: Demand::Bursts(bursts.iter().map(burst).collect()),
         runs_for: runs_for.map(|time| Span::exactly(seconds(time))),
+        life: Life::default(),
     }
 }
 

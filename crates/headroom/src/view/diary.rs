@@ -42,7 +42,7 @@ impl Diary {
         };
         let mut said = Vec::new();
         let mut is_news = |thing: Said| {
-            let news = !self.said.contains(&thing);
+            let news = !self.said.contains(&thing) && !said.contains(&thing);
             said.push(thing);
             news
         };

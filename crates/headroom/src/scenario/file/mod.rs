@@ -1,6 +1,7 @@
 //! The declarations: every key of a scenario file, once. The groups are those of the configuration file.
 
 mod event;
+mod life;
 mod machine;
 mod pod;
 mod time;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{PodKind, PodSpec, SharedSpec, Toleration};
-use headroom_sim::scenario::{Burst, DaemonSet, Demand, Shape, Span, When, Workload};
+use headroom_sim::scenario::{Burst, DaemonSet, Demand, Life, Shape, Span, When, Workload};
 use jiff::SignedDuration;
 
+use super::life::life_fields;
 use super::pod::{Pod, extended, pod_fields, resources};
 use super::time::{Points, schedule, span, when};
 use crate::config::kind::{Kind, count, flag, list, requested, requested_cpu};
@@ -23,6 +24,7 @@ pub(super) struct Draft {
     runs_for: Option<Span>,
     pod: Pod,
     owned: bool,
+    life: Life,
 }
 
 pub(super) fn workload() -> Kind<Draft> {
@@ -35,6 +37,7 @@ pub(super) fn workload() -> Kind<Draft> {
         runs_for: None,
         pod: Pod::new("default", Vec::new()),
         owned: true,
+        life: Life::default(),
     };
     let doc = "Pods of one origin. Exactly one of `replicas`, `arrivalsPerHour` and `bursts` says when they come.";
     let record = Record::new("workloads.NAME", doc, start)
@@ -65,7 +68,7 @@ pub(super) fn workload() -> Kind<Draft> {
             "Instead of `requests`: sizes of which each pod gets one at random.",
         )
         .field("owned", flag(), |w| &mut w.owned, "Whether a controller makes a pod again that is lost with its node.");
-    pod_fields(record)
+    pod_fields(life_fields(record))
         .check(&["replicas", "arrivalsPerHour", "bursts"], one_demand)
         .check(&["requests", "sizes"], |w, at, problems| {
             if at.has("sizes") && at.has("requests") {
@@ -107,7 +110,7 @@ impl Draft {
             Shape { weight, spec: SharedSpec::new(spec) }
         };
         let shapes = sizes.into_iter().map(shape).collect();
-        Workload { name: Arc::clone(name), shapes, demand, runs_for: self.runs_for }
+        Workload { name: Arc::clone(name), shapes, demand, runs_for: self.runs_for, life: self.life }
     }
 }
 
@@ -145,6 +148,12 @@ fn one_demand(w: &Draft, at: &Places, problems: &mut Problems) {
 impl AsMut<Pod> for Draft {
     fn as_mut(&mut self) -> &mut Pod {
         &mut self.pod
+    }
+}
+
+impl AsMut<Life> for Draft {
+    fn as_mut(&mut self) -> &mut Life {
+        &mut self.life
     }
 }
 

@@ -128,6 +128,7 @@ pub fn openb(pods: &Path, nodes: &Path, scaling: Scaling) -> Result<Scenario, Tr
             shapes: Vec::new(),
             demand: Demand::Recorded(arrivals),
             runs_for: None,
+            life: Default::default(),
         }],
         incidents: Vec::new(),
     })

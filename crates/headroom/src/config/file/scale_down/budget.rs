@@ -1,9 +1,9 @@
 //! How many nodes may be on their way out at once.
 
-use headroom_core::policy::{Budget, Percent, Removal, Share, Window};
+use headroom_core::policy::{Budget, Removal, Share, Window};
 use jiff::SignedDuration;
 
-use crate::config::kind::{Kind, duration, hundredths, one_or_more, words, written};
+use crate::config::kind::{Kind, duration, one_or_more, share, words, written};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
@@ -32,7 +32,12 @@ pub(super) fn kind() -> Kind<Budget> {
          \"0 8 * * mon-fri\", duration: 10h, timeZone: Europe/Zurich }` keeps all nodes in office hours.",
         Draft::default,
     )
-    .field("nodes", share(), |budget| &mut budget.nodes, "A number, or a percentage of the nodes that is rounded up.")
+    .field(
+        "nodes",
+        share("a number of nodes such as 5, or a percentage such as 10%"),
+        |budget| &mut budget.nodes,
+        "A number, or a percentage of the nodes that is rounded up.",
+    )
     .field(
         "reasons",
         one_or_more(reason()),
@@ -75,22 +80,6 @@ fn belongs_together(_: &Draft, at: &Places, problems: &mut Problems) {
             return;
         }
     }
-}
-
-fn share() -> Kind<Share> {
-    let parse = |text: &str| match text.strip_suffix('%') {
-        Some(percent) => match hundredths(percent.trim_end()) {
-            Some(percent) if percent <= Percent::whole(100).0 => Ok(Share::Percent(Percent(percent))),
-            Some(_) => Err("write at most 100%".to_owned()),
-            None => Err("write a number with at most two decimals before the sign".to_owned()),
-        },
-        None => text.parse().map(Share::Nodes).map_err(|_| "write digits, with `%` for a share".to_owned()),
-    };
-    let show = |share: &Share| match share {
-        Share::Nodes(nodes) => nodes.to_string(),
-        Share::Percent(percent) => format!("{percent}%"),
-    };
-    written("a number of nodes such as 5, or a percentage such as 10%", r"^\d+(\.\d{1,2} *%| *%)?$", parse, show)
 }
 
 fn reason() -> Kind<Removal> {
