@@ -426,14 +426,14 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
               not: node n8: stays while its group may not shrink
 
             web 8, wants +0, 8 in service
+              web: taint n2 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n3 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n4 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n5 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n6 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n7 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
+              web: taint n8 ToBeDeletedByClusterAutoscaler=1767229230:NoSchedule because not needed for 1h30s, 10m is enough: cpu 0% (0 of 4)
               not: node n1: pod default/p8 fits on no other node: there is none that takes new pods
-              not: node n2: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n3: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n4: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n5: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n6: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n7: not needed for 0s, goes at 2026-01-01T01:10:30Z
-              not: node n8: not needed for 0s, goes at 2026-01-01T01:10:30Z
         "#]],
     );
 }

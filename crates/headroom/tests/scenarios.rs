@@ -32,6 +32,16 @@ fn every_scenario_says_what_it_shows() {
 }
 
 #[test]
+fn every_scenario_is_listed() {
+    let page = include_str!("../../../docs/scenarios.md");
+    let missing: Vec<PathBuf> = scenarios()
+        .into_iter()
+        .filter(|file| !page.contains(&format!("(../scenarios/{})", file.file_name().unwrap().to_str().unwrap())))
+        .collect();
+    assert!(missing.is_empty(), "docs/scenarios.md does not list {missing:?}");
+}
+
+#[test]
 fn every_option_of_the_utilisation_strategy_is_in_a_scenario() {
     let schema: serde_json::Value = serde_json::from_str(&headroom::config::schema()).unwrap();
     let groups = &schema["properties"]["groups"]["items"]["properties"];

@@ -239,6 +239,20 @@ pub enum Unmovable {
 }
 
 impl Kept {
+    /// When this reason is over, as far as it is a matter of time.
+    pub fn until(&self) -> Option<Timestamp> {
+        match self {
+            Kept::Starting { until }
+            | Kept::GivenUp { until }
+            | Kept::Young { until, .. }
+            | Kept::Cooling { until, .. }
+            | Kept::Draining { until, .. }
+            | Kept::Settling { until } => Some(*until),
+            Kept::Pod { because: Unmovable::System { until }, .. } => *until,
+            _ => None,
+        }
+    }
+
     /// What the user can do about it, when something can be done.
     pub fn hint(&self) -> Option<String> {
         match self {

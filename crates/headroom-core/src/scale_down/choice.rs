@@ -158,12 +158,11 @@ impl<'a> Chooser<'a> {
 }
 
 /// Whether a node has been idle for long enough.
-fn long_enough(round: &mut Round<'_>, shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> Result<(), Kept> {
+fn long_enough(round: &Round<'_>, shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> Result<(), Kept> {
     let until = candidate.idle_since.saturating_add(enough(shrinking, candidate)).unwrap_or(Timestamp::MAX);
     if round.now >= until {
         return Ok(());
     }
-    round.wake.at(until);
     Err(Kept::Young { idle_for: round.now.duration_since(candidate.idle_since), until })
 }
 
@@ -174,7 +173,7 @@ pub(super) fn enough(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> Si
 }
 
 /// Why the group is left alone after what has happened to it.
-fn hold(round: &mut Round<'_>, shrinking: &Shrinking<'_>, memory: &GroupMemory) -> Option<Kept> {
+fn hold(round: &Round<'_>, shrinking: &Shrinking<'_>, memory: &GroupMemory) -> Option<Kept> {
     let settings = shrinking.settings;
     let pauses = [
         (Event::Grown, memory.lock.map(|lock| lock.at), settings.after_add),
@@ -186,7 +185,6 @@ fn hold(round: &mut Round<'_>, shrinking: &Shrinking<'_>, memory: &GroupMemory) 
             continue;
         }
         if let Err(until) = round.memory.elapsed(event, pause, round.now) {
-            round.wake.at(until);
             return Some(Kept::Cooling { after, until });
         }
     }

@@ -51,7 +51,6 @@ pub(super) fn step(
         memory.drains.remove(name);
         let until = marked_at.saturating_add(policy.settle).unwrap_or(Timestamp::MAX);
         if now < until || grows {
-            round.wake.at(until);
             return Step::Wait(Kept::Settling { until });
         }
         let (node, provider_id) = (Arc::clone(name), marked.view.node.provider_id.clone());

@@ -36,9 +36,10 @@ pub(crate) use look::Look;
 pub use taints::{CANDIDATE_TAINT, DELETION_TAINT, marked_at};
 
 use indexmap::IndexMap;
+use jiff::Timestamp;
 
 use crate::membership::Membership;
-use crate::memory::{GroupMemory, Lock, Watch};
+use crate::memory::{GroupMemory, Level, Lock, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
 use crate::policy::Removal;
 use crate::round::Round;
@@ -70,9 +71,14 @@ pub(crate) fn pass(
         round.refuse(Subject::Cluster, why.clone());
         round.holds_removal.get_or_insert(why);
     }
-    if round.holds_removal.is_some() {
+    if let Some(why) = &round.holds_removal {
+        // A doubt that passes is no sign that a node was needed meanwhile.
+        let idle = match why {
+            Why::SuddenDrop { .. } => still_idle(round, &look),
+            _ => BTreeMap::new(),
+        };
         keep_all(round, look);
-        return Watch { idle: BTreeMap::new(), level };
+        return Watch { idle, level };
     }
     for shrinking in &look.groups {
         if let Err(why) = round.may_remove(shrinking.group) {
@@ -92,14 +98,25 @@ pub(crate) fn pass(
     report(round, &look, membership);
     refuse_kept(round, std::mem::take(&mut look.kept));
     forget_the_past(round, &look, memories);
-    Watch { idle: run.idle, level }
+    // What goes by this plan has not fallen when it is gone.
+    let removals = round.actions.iter().filter(|planned| matches!(planned.action, Action::Remove { .. })).count();
+    let nodes = level.nodes.saturating_sub(u32::try_from(removals).unwrap_or(u32::MAX));
+    Watch { idle: run.idle, level: Level { nodes, ..level } }
+}
+
+/// The nodes that could have gone before and still look as if they could, and since when.
+fn still_idle(round: &Round<'_>, look: &Look<'_>) -> BTreeMap<Arc<str>, Timestamp> {
+    let before = round.memory.scale_down.as_ref().map(|watch| &watch.idle);
+    let nodes = look.candidates.iter().map(|candidate| &candidate.view.node.name);
+    let nodes = nodes.chain(look.marked.iter().map(|marked| &marked.view.node.name));
+    nodes.filter_map(|name| Some((Arc::clone(name), *before?.get(name)?))).collect()
 }
 
 struct Run<'a> {
     simulation: Simulation<'a>,
     chooser: Chooser<'a>,
     /// Nodes that could go, and since when.
-    idle: BTreeMap<Arc<str>, jiff::Timestamp>,
+    idle: BTreeMap<Arc<str>, Timestamp>,
 }
 
 impl Run<'_> {
@@ -311,6 +328,7 @@ fn keep_all(round: &mut Round<'_>, look: Look<'_>) {
 fn refuse_kept(round: &mut Round<'_>, mut kept: Vec<(Arc<str>, Kept)>) {
     kept.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (name, kept) in kept {
+        kept.until().into_iter().for_each(|until| round.wake.at(until));
         round.refuse(Subject::Node(name), Why::Kept { why: Box::new(kept) });
     }
 }
