@@ -156,7 +156,7 @@ pub(super) fn scalar<V: 'static>(
 }
 
 /// `62.5` as 6250. None for anything that is not a number with at most two decimals.
-pub(super) fn hundredths(text: &str) -> Option<u32> {
+pub(crate) fn hundredths(text: &str) -> Option<u32> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole, 9) || !digits(decimals, 2) {
