@@ -25,7 +25,12 @@ fn the_readme_shows_what_is_printed() {
 fn the_output_is_documented() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/output.md")).unwrap();
     let mut missing = Vec::new();
-    for example in [include_str!("plan/for-programs.trycmd"), include_str!("plan/exit-codes.trycmd")] {
+    let examples = [
+        include_str!("plan/for-programs.trycmd"),
+        include_str!("plan/exit-codes.trycmd"),
+        include_str!("plan/spare-room.trycmd"),
+    ];
+    for example in examples {
         for json in example.split("```console").filter(|block| block.contains("-o json\n{")) {
             let json = &json[json.find('{').unwrap()..=json.rfind('}').unwrap()];
             let json: serde_json::Value = serde_json::from_str(json).unwrap();

@@ -1,4 +1,4 @@
-//! `headroom explain`: the full reasoning for one pod, node or group.
+//! `headroom explain`: the full reasoning for one pod, node or group, or for the room that is kept free.
 
 use std::process::ExitCode;
 
@@ -15,8 +15,10 @@ pub(super) struct Args {
     #[arg(value_enum)]
     kind: Kind,
 
-    /// Its name; a pod's may have its namespace in front: NAMESPACE/NAME.
-    name: String,
+    /// Its name; a pod's may have its namespace in front: NAMESPACE/NAME. Of spare room it is a part of what a placeholder
+    /// is called, and may be left out.
+    #[arg(required_if_eq_any([("kind", "pod"), ("kind", "node"), ("kind", "group")]))]
+    name: Option<String>,
 
     #[command(flatten)]
     input: Input,
@@ -30,15 +32,19 @@ enum Kind {
     Node,
     /// What it has, what is asked of it, what it wants and what holds it back.
     Group,
+    /// The room that is kept free for pods to come: every placeholder, why it is wanted and where it is.
+    Slack,
 }
 
 /// Runs `headroom explain`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let round = args.input.round()?;
+    let name = args.name.as_deref();
     let text = match args.kind {
-        Kind::Pod => explain::pod(&round, &args.name)?,
-        Kind::Node => explain::node(&round, &args.name)?,
-        Kind::Group => explain::group(&round, &args.name)?,
+        Kind::Pod => explain::pod(&round, name.unwrap_or_default())?,
+        Kind::Node => explain::node(&round, name.unwrap_or_default())?,
+        Kind::Group => explain::group(&round, name.unwrap_or_default())?,
+        Kind::Slack => explain::slack(&round, name)?,
     };
     stdout::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -14,6 +14,7 @@ mod plan;
 mod refusals;
 mod scale_down;
 mod scale_ups;
+mod slack;
 mod summary;
 mod words;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use headroom_core::expander::price::Terms;
 use headroom_core::expander::{Ranked, Score};
-use headroom_core::memory::Memory;
+use headroom_core::memory::{Memory, Places};
 use headroom_core::plan::{
     Action, BudgetUse, EqualPlaceholders, EqualPods, GroupReport, Placeholders, Reason, ScaleUp, Slack, SlackRate,
     Subject, Waiting, Warning, Why,
@@ -77,9 +77,22 @@ struct SlackOut<'r> {
 struct PlaceholdersOut<'r> {
     #[serde(flatten)]
     placeholders: &'r Placeholders,
-    /// Nodes with a name, and how many of them are on each.
-    nodes: BTreeMap<&'r str, u32>,
+    nodes: Vec<HeldByNode<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    upcoming: Vec<HeldByMachines<'r>>,
     text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct HeldByNode<'r> {
+    node: &'r str,
+    count: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct HeldByMachines<'r> {
+    group: &'r str,
+    counts: &'r [u32],
 }
 
 #[derive(Debug, Serialize)]
@@ -206,8 +219,10 @@ impl<'r> Output<'r> {
 impl<'r> SlackOut<'r> {
     fn of(slack: &'r Slack, memory: &'r Memory) -> Self {
         let placeholders = slack.placeholders.iter().map(|placeholders| {
-            let nodes = memory.places_of(&placeholders.of).nodes.iter().map(|(node, count)| (&**node, *count));
-            PlaceholdersOut { placeholders, nodes: nodes.collect(), text: placeholders.to_string() }
+            let Places { nodes, upcoming } = memory.places_of(&placeholders.of);
+            let nodes = nodes.iter().map(|(node, count)| HeldByNode { node, count: *count }).collect();
+            let upcoming = upcoming.iter().map(|(group, counts)| HeldByMachines { group, counts }).collect();
+            PlaceholdersOut { placeholders, nodes, upcoming, text: placeholders.to_string() }
         });
         SlackOut { rate: slack.rate.as_ref(), placeholders: placeholders.collect() }
     }

@@ -8,6 +8,7 @@ use super::columns::{columns, row};
 use super::refusals::refusals;
 use super::scale_down::scale_down;
 use super::scale_ups::{scale_ups, waiting};
+use super::slack::spare_room;
 use super::words::count;
 use super::{TITLE, caveats, section, with_hint};
 use crate::dump::Round;
@@ -29,6 +30,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
         .map(|(at, planned)| format!("{}. {}", at + 1, action(round, planned)))
         .collect();
     text.push_str(&section("Waiting pods", &waiting(report)));
+    text.push_str(&section("Spare room", &spare_room(round, wide)));
     text.push_str(&section("Scale-ups", &scale_ups(report, wide)));
     text.push_str(&section("Scale-down", &scale_down(round, wide)));
     if actions.is_empty() {

@@ -1,9 +1,10 @@
 //! What becomes of waiting pods, and the enlargements that are made for them with every option.
 
 use headroom_core::expander::{Billionths, Ranked};
-use headroom_core::plan::{EqualPods, Report, ScaleUp, Waiting};
+use headroom_core::plan::{EqualPods, Placeholder, Report, ScaleUp, Waiting};
 
 use super::columns::{columns, row};
+use super::slack;
 use super::words::count;
 
 /// The most kinds of pods of one enlargement that are named.
@@ -32,8 +33,7 @@ pub(super) fn waiting(report: &Report) -> Vec<String> {
 pub(super) fn scale_ups(report: &Report, wide: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, scale_up) in report.scale_ups.iter().enumerate() {
-        let (groups, pods) = (groups(scale_up), count(scale_up.pod_count(), "pod"));
-        lines.push(format!("{}. {groups} for {pods}: {}", at + 1, kinds(&scale_up.pods)));
+        lines.push(format!("{}. {}", at + 1, what_for(scale_up)));
         if wide {
             lines.extend(options(&scale_up.options).into_iter().map(|line| format!("   {line}")));
         }
@@ -44,6 +44,34 @@ pub(super) fn scale_ups(report: &Report, wide: bool) -> Vec<String> {
         );
     }
     lines
+}
+
+/// Those by which some of these placeholders get a place.
+pub(super) fn scale_ups_for(report: &Report, placeholders: &[&Placeholder]) -> Vec<String> {
+    let wanted = |scale_up: &&ScaleUp| scale_up.placeholders.iter().any(|equal| placeholders.contains(&&equal.of));
+    report.scale_ups.iter().filter(wanted).map(what_for).collect()
+}
+
+/// `web +2 for 3 pods: shop/web-1 and 2 like it; for 1 placeholder: rate`
+fn what_for(scale_up: &ScaleUp) -> String {
+    let ScaleUp { pods, placeholders, .. } = scale_up;
+    let mut parts = Vec::new();
+    if !pods.is_empty() {
+        parts.push(format!("for {}: {}", count(scale_up.pod_count(), "pod"), kinds(pods)));
+    }
+    if !placeholders.is_empty() {
+        let all = count(scale_up.placeholder_count(), "placeholder");
+        parts.push(format!("for {all}: {}", slack::kinds(placeholders)));
+    }
+    format!("{} {}", groups(scale_up), parts.join("; "))
+}
+
+/// `web +2 for 3 pods and 1 placeholder`
+pub(super) fn summary(scale_up: &ScaleUp) -> String {
+    let parts = [(scale_up.pod_count(), "pod"), (scale_up.placeholder_count(), "placeholder")];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(all, _)| *all > 0).map(|(all, what)| count(all, what)).collect();
+    format!("{} for {}", groups(scale_up), parts.join(" and "))
 }
 
 /// `web +2, batch +1`

@@ -1,7 +1,8 @@
 //! One group: what it has, what is asked of it, what it wants and what holds it back.
 
 use headroom_core::membership::groups_of_node;
-use headroom_core::plan::{GroupReport, Refusal, Resource, Subject, Why};
+use headroom_core::memory::Places;
+use headroom_core::plan::{GroupReport, Placeholder, Placeholders, Refusal, Resource, Subject, Why};
 use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::scale_down::marked_at;
@@ -46,6 +47,7 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
                 text += &section("On its way", &pending::on_its_way(&answer));
             }
             text += &section("Nodes", &nodes(round, group));
+            text += &section("Spare room", &spare_room(round, group));
             let options = inquiry.as_mut().map(|inquiry| pending::options(round, inquiry, name));
             text += &section("Scale-ups", &options.unwrap_or_default());
             text += &section("Scale-down", &kept_nodes(round, group));
@@ -72,6 +74,30 @@ fn held_back(round: &Round, group: &Group) -> Vec<String> {
         (Subject::Pods { .. } | Subject::Placeholders { .. }, _) => false,
     };
     round.refusals().filter(about_it).map(refusal).collect()
+}
+
+/// The room that it is to keep itself, and all that its nodes hold.
+fn spare_room(round: &Round, group: &Group) -> Vec<String> {
+    let name = &group.name;
+    let all = || round.plan.report.slack.iter().flat_map(|slack| &slack.placeholders);
+    let own = |placeholders: &&Placeholders| match &placeholders.of {
+        Placeholder::SpareNode { group } | Placeholder::SparePod { group } => group == name,
+        _ => false,
+    };
+    let mut lines: Vec<String> = all().filter(own).map(ToString::to_string).collect();
+    for Placeholders { of, .. } in all() {
+        let Places { nodes, upcoming } = round.memory.places_of(of);
+        let here = nodes.iter().filter(|(node, _)| is_in(round, group, node)).map(|(_, held)| held);
+        let on_nodes: u32 = here.sum();
+        let on_upcoming: u32 = upcoming.get(name).into_iter().flatten().sum();
+        let parts = [(on_nodes, "on its nodes"), (on_upcoming, "on machines that are no nodes yet")];
+        let parts = parts.into_iter().filter(|(held, _)| *held > 0);
+        let parts: Vec<String> = parts.map(|(held, place)| format!("{held} {place}")).collect();
+        if !parts.is_empty() {
+            lines.push(format!("holds {of}: {}", parts.join(", ")));
+        }
+    }
+    lines
 }
 
 /// Why its nodes stay.

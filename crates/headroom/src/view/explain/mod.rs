@@ -8,11 +8,13 @@ mod pending;
 mod placing;
 mod pod;
 mod room;
+mod slack;
 mod standing;
 
 pub use group::group;
 pub use node::node;
 pub use pod::pod;
+pub use slack::slack;
 
 use headroom_core::machines::{Identities, Observed, machines};
 use headroom_core::membership::Membership;

@@ -16,6 +16,7 @@ use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::action;
 use crate::view::scale_down::price;
+use crate::view::slack::held_by;
 use crate::view::words::{amounts, count, names, share};
 use crate::view::{TITLE, section};
 
@@ -25,6 +26,7 @@ pub fn node(round: &Round, name: &str) -> Result<String, NotFound> {
     let mut text = format!("{TITLE}node {name}{TITLE:#}\n\n");
     text += &section("State", &state(round, &view));
     text += &section("Pods", &pods(round, &view));
+    text += &section("Spare room", &held_by(round, name));
     text += &section("Group", &[group_line(round, &view)]);
     text += &section("This round", &verdict(round, &view));
     text.truncate(text.trim_end().len());

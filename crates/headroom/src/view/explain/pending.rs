@@ -10,7 +10,7 @@ use headroom_core::strategy::pending::{Fit, GroupAnswer, Inquiry, TemplateSource
 use super::placing::held;
 use super::{class_of, named};
 use crate::dump::Round;
-use crate::view::scale_ups::{groups, who};
+use crate::view::scale_ups::{summary, who};
 use crate::view::words::{amounts, count, duration};
 
 /// How the strategy sizes a group.
@@ -71,7 +71,7 @@ pub(super) fn on_its_way(answer: &GroupAnswer<'_>) -> Vec<String> {
 pub(super) fn options(round: &Round, inquiry: &mut Inquiry<'_>, group: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, scale_up) in round.plan.report.scale_ups.iter().enumerate() {
-        let what = format!("{}. {} for {}", at + 1, groups(scale_up), count(scale_up.pod_count(), "pod"));
+        let what = format!("{}. {}", at + 1, summary(scale_up));
         let own = scale_up.options.iter().position(|option| takes_part(option, group));
         match own.and_then(|own| Some((own, scale_up.options.get(own)?))) {
             Some((0, own)) => {
