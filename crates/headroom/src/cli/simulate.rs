@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::ValueEnum;
 use headroom_core::expander::{Chain, Expander};
-use headroom_core::policy::Strategy;
+use headroom_core::policy::{Percent, Strategy};
+use headroom_core::quantity::{Round, parse_milli};
 use headroom_sim::{Scenario, Simulation, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -34,6 +35,9 @@ pub(super) struct Args {
     /// How the trace's groups are scaled.
     #[arg(long, value_enum, default_value_t, requires = "trace")]
     scaling: Scaling,
+    /// The share of what the trace's pods request for which room is kept, such as 10%.
+    #[arg(long, value_name = "PERCENT", requires = "trace", value_parser = percent)]
+    slack: Option<Percent>,
     /// Fixes the random draws, instead of the scenario's own seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -65,6 +69,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut scenario = scenario(&args)?;
     if let Some(seed) = args.seed {
         scenario.seed = seed;
+    }
+    if args.slack.is_some() {
+        scenario.policy.slack.rate = args.slack;
     }
     if !args.compare.is_empty() {
         return compare(&scenario, &args);
@@ -206,6 +213,12 @@ impl Progress {
     fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn percent(text: &str) -> Result<Percent, String> {
+    let thousandths = parse_milli(text.strip_suffix('%').unwrap_or(text), Round::Up).ok();
+    let percent = thousandths.and_then(|parsed| u32::try_from(parsed.value / 10).ok());
+    percent.map(Percent).ok_or_else(|| "write a percentage such as 10%".to_owned())
 }
 
 fn trace_file(text: &str) -> Result<PathBuf, String> {
