@@ -196,7 +196,7 @@ impl Present {
                 drop(self.0.insert((3, name), change));
             }
             Change::DaemonSet { name, .. } => drop(self.0.insert((4, (**name).into()), change)),
-            Change::Coverage(..) => drop(self.0.insert((5, "".into()), change)),
+            Change::Coverage(kind, _) => drop(self.0.insert((5, kind.kubectl_name().into()), change)),
             // Kinds that these clusters do not have.
             _ => {}
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use headroom_core::policy::Policy;
+use headroom_core::policy::{Policy, ScaleDownPolicy};
 use headroom_core::pricing::UnitPrices;
 use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Labels, PodSpec, SharedSpec, Taint};
@@ -112,7 +112,7 @@ pub fn openb(pods: &Path, nodes: &Path, scaling: Scaling) -> Result<Scenario, Tr
     };
     let (policies, machines) = groups.into_iter().unzip();
     Ok(Scenario {
-        policy: Policy { groups: policies, ..Policy::default() },
+        policy: Policy { groups: policies, scale_down: Some(ScaleDownPolicy::default()), ..Policy::default() },
         start: START,
         // Until the last pod has gone and its node after it.
         duration: SignedDuration::from_secs(i64::from(last)) + SignedDuration::from_hours(1),
