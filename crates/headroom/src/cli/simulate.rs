@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::Context;
 use clap::ValueEnum;
@@ -76,8 +77,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.compare.is_empty() {
         return compare(&scenario, &args);
     }
-    let summary = play(&scenario, &args)?.summary();
-    let without_slack = without_slack(&scenario)?;
+    // Side by side, so that the comparison takes no longer where there are two cores.
+    let (simulation, without_slack) = thread::scope(|threads| {
+        let without_slack = threads.spawn(|| without_slack(&scenario));
+        (play(&scenario, &args), without_slack.join())
+    });
+    let summary = simulation?.summary();
+    let without_slack = without_slack.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     match args.output {
         Output::Text | Output::Wide => stdout::print(&view::summary(&summary, without_slack.as_ref()))?,
         Output::Json => {
