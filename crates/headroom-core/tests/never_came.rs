@@ -305,11 +305,11 @@ fn a_node_that_never_becomes_ready_is_not_waited_for_for_ever() {
         expect![[r#"
             web 1, wants +0, 1 upcoming
 
-            web 1, wants +0, 1 in service
+            web 1, wants +0, 1 not ready
               not: group web: left alone until 2026-01-01T00:14:00Z: machines never came
               not: pod default/p: would fit on a new node of web, which may not grow now
 
-            web 1 -> 2, wants +1, 1 in service
+            web 1 -> 2, wants +1, 1 not ready
               web: resize 1 -> 2 because pod default/p waits
               option: web +1: waste 1.375
         "#]],

@@ -348,7 +348,7 @@ fn an_unready_cluster_and_a_sudden_drop_keep_everything() {
          node n{5..8} in=web cpu=4 memory=8Gi age=1h
          look",
         expect![[r#"
-            web 8, wants +0, 8 in service
+            web 8, wants +0, 4 in service, 4 not ready
               not: cluster: 4 of 8 nodes are not ready at once, so that none is removed
               not: node n1: stays while its group may not shrink
               not: node n2: stays while its group may not shrink
@@ -478,8 +478,8 @@ fn unready_nodes_go_later_or_never() {
          node k1 in=kept cpu=4 memory=8Gi age=1h notReady=40m
          look",
         expect![[r#"
-            web 2, wants +0, 2 in service
-            kept 1, wants +0, 1 in service
+            web 2, wants +0, 1 in service, 1 not ready
+            kept 1, wants +0, 1 not ready
               web: taint n2 ToBeDeletedByClusterAutoscaler=1767225600:NoSchedule because not needed for 15m, 10m is enough: cpu 0% (0 of 4)
               not: node k1: is not ready, and such nodes stay
               not: node n1: not needed for 15m, goes at 2026-01-01T00:05:00Z

@@ -353,7 +353,7 @@ fn booting_nodes_count_until_their_deadline_and_usable_ones_stay() {
             gpu 2 -> 3, wants +1, 1 in service, 1 upcoming, cpu 87.5% (7 of 8), memory 8.75% (700 of 7.81Ki)
               gpu: resize 2 -> 3 because cpu 87.5% (7 of 8) is above 70%: 2 + 1 nodes needed
 
-            gpu 3, wants +0, 1 in service, 2 upcoming, cpu 58.33% (7 of 12), memory 5.83% (700 of 11.72Ki)
+            gpu 3, wants +0, 1 not ready, 2 upcoming, cpu 58.33% (7 of 12), memory 5.83% (700 of 11.72Ki)
         "#]],
     );
 }
@@ -442,7 +442,7 @@ fn too_many_unready_nodes_mark_none() {
          node good{1..4} in=web cpu=1 memory=1000 age=5h
          look",
         expect![[r#"
-            web 8, wants +0, 8 in service, cpu 0% (0 of 8), memory 0% (0 of 7.81Ki)
+            web 8, wants +0, 4 in service, 4 not ready, cpu 0% (0 of 8), memory 0% (0 of 7.81Ki)
               not: group web: 4 of 8 nodes are not ready at once, so that none is removed
         "#]],
     );

@@ -235,7 +235,7 @@ fn a_broken_recording_is_an_error_with_its_line() {
         error: FILE: line 1: this recording has format 9, and this program reads format 1
         hint: replay it with headroom 0.1.0
 
-        error: FILE: line 3: this is no round: EOF while parsing a string in column 291
+        error: FILE: line 3: this is no round: EOF while parsing an object in column 297
         hint: the file is damaged or cut off there
 
         error: FILE: line 2: the first round says nothing of what was remembered

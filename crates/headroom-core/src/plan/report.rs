@@ -148,8 +148,10 @@ pub struct GroupReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
-    /// In service: neither cordoned nor marked.
+    /// In service: ready, neither cordoned nor marked.
     pub in_service: u32,
+    /// Neither cordoned nor marked, and not ready any more: they take no pods.
+    pub not_ready: u32,
     /// Machines on their way: asked for, or booting.
     pub upcoming: u32,
     /// Marked for removal.

@@ -95,7 +95,7 @@ pub(crate) fn pass(
     run.choose(round, &mut look, removable);
     soft_taints::set(round, &look, membership, &run.idle);
     round.report.budgets = run.chooser.budget_uses(&look.groups);
-    report(round, &look, membership);
+    report(round, &look);
     refuse_kept(round, std::mem::take(&mut look.kept));
     forget_the_past(round, &look, memories);
     // What goes by this plan has not fallen when it is gone.
@@ -302,19 +302,14 @@ fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
     }
 }
 
-/// Counts the marked nodes, and what the sizes become.
-fn report(round: &mut Round<'_>, look: &Look<'_>, membership: &Membership<'_>) {
+/// What the sizes become.
+fn report(round: &mut Round<'_>, look: &Look<'_>) {
     for shrinking in &look.groups {
         let name = &shrinking.group.name;
         let removed = round.actions.iter().filter(|planned| planned.group == *name);
         let removed = removed.filter(|planned| matches!(planned.action, Action::Remove { .. })).count();
-        let nodes = membership.nodes.get(shrinking.at).into_iter().flatten();
-        let marked = nodes.filter(|view| view.node.taint(DELETION_TAINT).is_some() && !view.node.unschedulable).count();
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let Some(report) = round.report.groups.iter_mut().find(|report| report.name == *name) else { continue };
-        report.planned = report.planned.saturating_sub(number(removed));
-        report.nodes.tainted = number(marked);
-        report.nodes.in_service = report.nodes.in_service.saturating_sub(number(marked));
+        report.planned = report.planned.saturating_sub(u32::try_from(removed).unwrap_or(u32::MAX));
     }
 }
 

@@ -19,9 +19,10 @@ use crate::snapshot::PodSpec;
 
 /// Extended resources that count parts of devices, and how many parts a whole device has.
 const PARTS: [(&str, i64); 2] = [
-    // Thousandths of a GPU: the scheduler of the cluster that the public trace "openb" was recorded on.
+    // Thousandths of a GPU: the name and the unit of the simulator that was published for the trace "openb". There, pods
+    // carry them as an annotation, for each GPU; here, as any resource, for all GPUs together.
     ("alibabacloud.com/gpu-milli", 1_000),
-    // Hundredths of a GPU: Koordinator.
+    // Hundredths of a GPU: Koordinator, where more than a whole one is a multiple of 100.
     ("koordinator.sh/gpu-core", 100),
 ];
 

@@ -111,7 +111,7 @@ fn table(round: &Round, wide: bool) -> String {
     let mut head = row(["GROUP", "SIZE", "CPU", "MEMORY", "PODS", "LIMITS"]);
     if wide {
         head.extend(row([
-            "WANTS", "SERVING", "COMING", "MARKED", "FORCED", "CORDONED", "LOST", "DISPUTED", "STRATEGY",
+            "WANTS", "SERVING", "UNREADY", "COMING", "MARKED", "FORCED", "CORDONED", "LOST", "DISPUTED", "STRATEGY",
         ]));
     }
     let mut rows = vec![head];
@@ -127,7 +127,7 @@ fn table(round: &Round, wide: bool) -> String {
         if wide {
             let nodes = group.nodes;
             cells.push(if group.wanted == 0 { "0".to_owned() } else { format!("{:+}", group.wanted) });
-            let counts = [nodes.in_service, nodes.upcoming, nodes.tainted, nodes.force_tainted];
+            let counts = [nodes.in_service, nodes.not_ready, nodes.upcoming, nodes.tainted, nodes.force_tainted];
             cells.extend(counts.map(|count| count.to_string()));
             cells.extend([nodes.cordoned, nodes.never_came, nodes.disputed].map(|count| count.to_string()));
             cells.push(group.strategy.to_owned());

@@ -4,6 +4,7 @@
 mod arrivals;
 mod ask;
 mod daemon_sets;
+mod look;
 mod minimum;
 mod open;
 mod options;
@@ -27,7 +28,8 @@ use crate::round::Round;
 use crate::slack::{self, GroupGround, Wanted};
 use crate::snapshot::{Coverage, Kind, NodeView};
 use daemon_sets::DaemonSets;
-use open::{Open, look};
+use look::Look;
+use open::Open;
 use place::{place, present};
 use waiting::Counted;
 
@@ -85,7 +87,8 @@ pub(crate) fn pass<'a>(
         let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
         let cloud = round.snapshot.group(&group.name);
         let observed = Observed { group, cloud, nodes, disputed, everywhere: &everywhere };
-        let (report, candidate) = look(round, at, group, &observed, settings, &daemon_sets, memory, backoffs);
+        let look = Look { at, group, settings, observed: &observed, daemon_sets: &daemon_sets };
+        let (report, candidate) = look.open(round, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
         }

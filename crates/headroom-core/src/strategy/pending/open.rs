@@ -1,23 +1,15 @@
-//! The groups that may grow in a round, and what is known of each before pods are placed.
+//! The groups that may grow in a round.
 
 use std::sync::Arc;
 
-use super::daemon_sets::DaemonSets;
-use super::template::{NewMachine, new_machine};
-use super::write_off::write_off;
-use super::{arrivals, suffices};
-use crate::backoff::{Backoffs, Key};
+use super::template::NewMachine;
 use crate::balance::Shape;
-use crate::guard;
 use crate::limits::{self, Bound, Present};
-use crate::machines::{Machines, Observed, machines};
-use crate::memory::GroupMemory;
-use crate::plan::{Counts, GroupReport, Resource, Usage, Why};
+use crate::machines::Machines;
 use crate::policy::{Group, Pending};
-use crate::pricing::{Offering, Quote};
-use crate::quantity::{Resources, Totals};
-use crate::round::Round;
-use crate::snapshot::{Kind, Labels, NodeView, Template};
+use crate::pricing::Quote;
+use crate::quantity::Resources;
+use crate::snapshot::{Labels, Template};
 
 /// A group that may be enlarged in this round, with what is known of it.
 pub(super) struct Open<'p> {
@@ -136,107 +128,4 @@ impl<'c> Candidates<'c> {
     pub(super) fn whole(&self, at: usize, needed: u32) -> u32 {
         if self.may_share(at) { needed } else { self.room(at) }
     }
-}
-
-/// What is known of a group before anything is placed. Whatever keeps it from growing is refused here.
-#[allow(clippy::too_many_arguments, reason = "each is one of the things that decide about a group")]
-pub(super) fn look<'p>(
-    round: &mut Round<'_>,
-    at: usize,
-    group: &'p Group,
-    observed: &Observed<'_, '_>,
-    settings: &'p Pending,
-    daemon_sets: &DaemonSets,
-    memory: &mut GroupMemory,
-    backoffs: &mut Backoffs,
-) -> (GroupReport, Option<Open<'p>>) {
-    let Observed { cloud, nodes, disputed, .. } = *observed;
-    let machines = machines(observed, memory, round.now, &mut round.wake);
-    let present = nodes.iter().filter(|view| !view.node.deleting).count() as u32;
-    let size = cloud.map_or(present, |cloud| cloud.target);
-    let cordoned = nodes.iter().filter(|view| view.node.unschedulable).count() as u32;
-    let booting = machines.booting.len() as u32;
-    let known = [Kind::Nodes, Kind::Pods].into_iter().all(|kind| suffices(kind, round.snapshot.coverage(kind)));
-    let mut report = GroupReport {
-        name: Arc::clone(&group.name),
-        strategy: "pending",
-        nodes: Counts {
-            in_service: present.saturating_sub(cordoned + booting),
-            upcoming: booting.saturating_add(machines.unregistered),
-            cordoned,
-            never_came: machines.never_came(),
-            disputed: disputed.len() as u32,
-            ..Counts::default()
-        },
-        size,
-        planned: size,
-        pods: nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
-        usage: if known { usage(nodes) } else { Vec::new() },
-        ..GroupReport::default()
-    };
-    let limits = match guard::Limits::of(group, cloud) {
-        Ok(limits) => limits,
-        Err(why) => {
-            round.refuse_group(group, why);
-            return (report, None);
-        }
-    };
-    (report.min, report.max) = (Some(limits.min), Some(limits.max));
-    if size > limits.max {
-        round.refuse_group(group, Why::AboveMax { size, max: limits.max });
-    }
-    let written_off = write_off(round, observed, settings, limits, &machines, memory);
-    let size_left = size - written_off.unwrap_or(0);
-    report.planned = size_left;
-    let Some(machine) = new_machine(round, observed, daemon_sets, memory) else {
-        round.refuse_group(group, Why::NoTemplate);
-        return (report, None);
-    };
-    let key = Key { group: Arc::clone(&group.name), offering: Offering::of(&machine.template.labels) };
-    arrivals::learn(observed, &machines, memory, backoffs, &key, &round.policy.pending.backoff, round.now);
-    let mut free = machine.template.allocatable.clone();
-    machine.daemon_sets.iter().for_each(|spec| free = free.saturating_sub(&spec.requests));
-    let mut room = if written_off.is_some() { 0 } else { limits.max.saturating_sub(size) };
-    let bound = (limits.max <= size).then_some(Bound::GroupMax { max: limits.max, size });
-    if let Some(backoff) = backoffs.active(&key, round.now) {
-        round.wake.at(backoff.until());
-        round.refuse_group(group, Why::BackingOff { until: backoff.until(), cause: backoff.cause });
-        room = 0;
-    }
-    let from_cloud = cloud.and_then(|cloud| cloud.price);
-    let price = round.policy.pending.prices.quote(group.price, &key.offering, from_cloud);
-    let own = |key: &str| group.select.labels.get(key).is_some();
-    let labels = machine.template.labels.iter().filter(|(key, _)| !own(key)).collect();
-    let guard::Limits { min, max } = limits;
-    let open = Open {
-        at,
-        group,
-        settings,
-        machine,
-        free,
-        machines,
-        size,
-        planned: size_left,
-        for_min: 0,
-        min,
-        max,
-        room,
-        bound,
-        price,
-        labels,
-    };
-    (report, Some(open))
-}
-
-/// What the pods on some nodes request; empty without a node.
-fn usage(nodes: &[NodeView<'_>]) -> Vec<Usage> {
-    let (mut used, mut offered) = (Totals::default(), Totals::default());
-    for view in nodes {
-        used.cpu += view.sums.used.cpu;
-        used.memory += view.sums.used.memory;
-        offered += &view.node.allocatable;
-    }
-    let of = |resource, used, offered| Usage::new(resource, used, offered);
-    let both = [of(Resource::Cpu, used.cpu, offered.cpu), of(Resource::Memory, used.memory, offered.memory)];
-    both.into_iter().filter(|_| !nodes.is_empty()).collect()
 }

@@ -32,7 +32,7 @@ use crate::plan::{Counts, GroupReport, Reason, Resource, Subject, Usage, Warning
 use crate::policy::{CountPods, DaemonSets, Group, Percent, Utilization};
 use crate::quantity::{Ratio, Resources, Totals};
 use crate::round::Round;
-use crate::snapshot::{ClassView, Coverage, Kind, NodeView};
+use crate::snapshot::{ClassView, Coverage, Kind, NodeView, Readiness};
 
 /// The nodes and classes of pods that one group is about.
 pub(crate) struct Members<'m, 'a> {
@@ -380,8 +380,10 @@ impl Pass<'_> {
 }
 
 fn counts(nodes: &Nodes<'_>, machines: &Machines, disputed: u32) -> Counts {
+    let not_ready = nodes.in_service.iter().filter(|view| view.node.readiness != Readiness::Ready).count() as u32;
     Counts {
-        in_service: nodes.in_service.len() as u32,
+        in_service: nodes.in_service.len() as u32 - not_ready,
+        not_ready,
         upcoming: (nodes.booting.len() as u32).saturating_add(machines.unregistered),
         tainted: nodes.tainted.len() as u32,
         force_tainted: nodes.force_tainted.len() as u32,

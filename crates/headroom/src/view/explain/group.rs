@@ -6,7 +6,7 @@ use headroom_core::plan::{GroupReport, Placeholder, Placeholders, Refusal, Resou
 use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::scale_down::marked_at;
-use headroom_core::snapshot::NodeView;
+use headroom_core::snapshot::{NodeView, Readiness};
 
 use super::demand::demand;
 use super::{NotFound, actions_in, is_judged, pending, sorted_nodes};
@@ -178,7 +178,11 @@ fn nodes(round: &Round, group: &Group) -> Vec<String> {
     ];
     let mut rows = vec![row(["NAME", "STATE", "CPU USED", "MEMORY USED", "PODS"])];
     for (state, nodes) in lists {
-        let state = |view: &NodeView<'_>| if marked_at(view.node).is_some() { "marked" } else { state };
+        let state = |view: &NodeView<'_>| match view.node.readiness {
+            _ if marked_at(view.node).is_some() => "marked",
+            Readiness::NotReady { .. } if state == "in service" => "not ready",
+            _ => state,
+        };
         rows.extend(nodes.iter().map(|view| node_row(view, state(view))));
     }
     if rows.len() == 1 { Vec::new() } else { columns(&rows) }
