@@ -178,6 +178,38 @@ fn a_pod_of_a_utilisation_group_buys_nothing_elsewhere_while_that_group_can_grow
     );
 }
 
+/// What does not fit on the full group, machines on their way included, and nothing else, moves over.
+#[test]
+fn pods_move_over_once_the_utilisation_group_is_full() {
+    check(
+        "group own min=0 max=2 pods=unconstrained slow=0/0 fast=0/0 target=1
+         group other pending min=0 max=9 template=1/8Gi target=0
+         node n1 in=own cpu=1 memory=1000Mi
+         pod a on=n1 cpu=500m memory=1Mi running
+         pod p{1..6} cpu=500m memory=1Mi
+         round
+         round
+         after 1m
+         round",
+        expect![[r#"
+            own 1 -> 2, wants +4, 1 in service, cpu 350% (3500m of 1), memory 0.7% (7Mi of 1000Mi)
+            other 0 -> 3, wants +3
+              own: resize 1 -> 2 because cpu 350% (3500m of 1) is above 70%: 1 + 4 nodes needed
+              other: resize 0 -> 3 because 5 pods wait, default/p1 among them
+              option: other +3: waste 1.1665
+              not: group own: wants 4 more nodes, at most 1 allowed by maximum 2
+
+            own 2, wants +3, 1 in service, 1 upcoming, cpu 175% (3500m of 2), memory 0.35% (7Mi of 1.95Gi)
+            other 3, wants +0, 3 upcoming
+              not: group own: wants +3 nodes, cooling down until 2026-01-01T00:10:00Z
+
+            own 2, wants +3, 1 in service, 1 upcoming, cpu 175% (3500m of 2), memory 0.35% (7Mi of 1.95Gi)
+            other 3, wants +0, 3 upcoming
+              not: group own: wants +3 nodes, cooling down until 2026-01-01T00:10:00Z
+        "#]],
+    );
+}
+
 #[test]
 fn pods_of_low_priority_and_gated_ones_buy_nothing() {
     check(
@@ -441,6 +473,61 @@ fn machines_that_other_groups_ask_for_count_against_the_limits_of_the_cluster() 
               web: resize 0 -> 1 because pod default/p1 waits
               option: web +1: waste 0.875
               not: pod default/p1 and 1 like it: would fit on a new node of web, which gets no more: the cluster may have 4 and has 4
+        "#]],
+    );
+}
+
+/// Options are compared by cost, but where limits cut, the pods that matter most get their machines.
+#[test]
+fn where_limits_cut_high_priority_goes_first() {
+    let groups = "group cheap pending min=0 max=9 price=0.05 template=2/8Gi target=0
+         group gpu pending min=0 max=9 price=3 template=4/8Gi ext=nvidia.com/gpu:1 taint=gpu:NoSchedule target=0
+         pod low{1..4} cpu=2 memory=1Gi
+         pod high{1..2} cpu=1 memory=1Gi ext=nvidia.com/gpu:1 tolerates=gpu priority=9
+         pod middle cpu=500m memory=1Gi priority=5 tolerates=gpu
+         round";
+    check(&format!("policy nodes=3\n{groups}"), expect![[r#"
+        cheap 0 -> 1, wants +1
+        gpu 0 -> 2, wants +2
+          cheap: resize 0 -> 1 because pod default/low1 waits
+          gpu: resize 0 -> 2 because 3 pods wait, default/high1 among them
+          option: gpu +2: price 15.3267 = 3.8003 * ($6.00 + $0.0166) / ($1.4752 + $0.0166): 2 x $3.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 1.625
+          option: cheap +1: price 1.5241 = 2 * ($0.05 + $0.0166) / ($0.0708 + $0.0166): 1 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
+          not: pod default/low1 and 2 like it: would fit on a new node of cheap, which gets no more: the cluster may have 3 and has 3
+    "#]]);
+    check(&format!("policy scaleUp=1\n{groups}"), expect![[r#"
+        cheap 0, wants +0
+        gpu 0 -> 1, wants +1
+          gpu: resize 0 -> 1 because 2 pods wait, default/high1 among them
+          option: gpu +1: price 15.9987 = 4 * ($3.00 + $0.0166) / ($0.7376 + $0.0166): 1 x $3.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 1.625
+          not: pod default/high1: would fit on a new node of gpu, which gets no more: one round may add 1 and has added 1
+          not: pod default/low1 and 3 like it: would fit on a new node of cheap, which gets no more: one round may add 1 and has added 1
+    "#]]);
+    // With machines for all of them it makes no difference.
+    check(groups, expect![[r#"
+        cheap 0 -> 5, wants +5
+        gpu 0 -> 2, wants +2
+          cheap: resize 0 -> 5 because 5 pods wait, default/low1 among them; best by price 1.4455, next best gpu with price 15.1136
+          gpu: resize 0 -> 2 because 2 pods wait, default/high1 among them
+          option: cheap +5: price 1.4455 = 1.7395 * ($0.25 + $0.0166) / ($0.3042 + $0.0166): 5 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 1.025
+          option: gpu +2: price 15.1136 = 3.8003 * ($6.00 + $0.0166) / ($1.4963 + $0.0166): 2 x $3.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 1.5
+          option: gpu +2: price 15.3267 = 3.8003 * ($6.00 + $0.0166) / ($1.4752 + $0.0166): 2 x $3.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 1.625
+    "#]]);
+    // A group's maximum counts too: the pods of high priority fit on no other group.
+    check(
+        "group small pending min=0 max=2 price=0.05 template=2/8Gi label=disk=ssd target=0
+         group large pending min=0 max=9 price=9 template=4/16Gi target=0
+         pod low{1..2} cpu=2 memory=1Gi
+         pod high{1..2} cpu=2 memory=1Gi select=disk=ssd priority=9
+         round",
+        expect![[r#"
+            small 0 -> 2, wants +2
+            large 0 -> 1, wants +1
+              small: resize 0 -> 2 because 2 pods wait, default/high1 among them; best by price 1.4251, next best large with price 228.0155
+              large: resize 0 -> 1 because 2 pods wait, default/low1 among them
+              option: small +2: price 1.4251 = 1.9334 * ($0.10 + $0.0166) / ($0.1416 + $0.0166): 2 x $0.05 (config) with 2 cpu, preferred 1 cpu, unfitness 2; waste 0.875
+              option: large +1: price 228.0155 = 4 * ($9.00 + $0.0166) / ($0.1416 + $0.0166): 1 x $9.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 0.875
+              option: large +1: price 228.0155 = 4 * ($9.00 + $0.0166) / ($0.1416 + $0.0166): 1 x $9.00 (config) with 4 cpu, preferred 1 cpu, unfitness 4; waste 0.875
         "#]],
     );
 }

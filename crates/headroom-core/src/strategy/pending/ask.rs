@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::buy::cut_rooms;
 use super::open::Open;
-use super::place::{Placed, cut_rooms};
+use super::place::Placed;
 use super::{Aside, Outcome, TemplateSource};
 use crate::limits::Bound;
 use crate::policy::Policy;

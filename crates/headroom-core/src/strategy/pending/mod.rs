@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod ask;
+mod buy;
 mod daemon_sets;
 mod look;
 mod minimum;

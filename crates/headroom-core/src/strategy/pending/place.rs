@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::open::{Candidates, Open};
-use super::options::{Choice, choose};
+use super::buy::{buy, cut_rooms, unplaced};
+use super::open::Open;
+use super::options::Choice;
 use super::placeholders::Placeholders;
 use super::settle::{count, settle, unplaced};
 use super::waiting::Names;
-use crate::expander::Context;
+use crate::estimator::Order;
 use crate::limits::Present;
 use crate::memory::Places;
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
-use crate::scale_down::DELETION_TAINT;
-use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
@@ -103,53 +103,6 @@ pub(super) fn place(
     Placed { placement, start, bought, placeholders }
 }
 
-/// Places pods for which there is no other room on nodes that are on their way out, so that these stay: that costs nothing
-/// and takes no time. Nodes to which none comes go on leaving, and pods that find no place are left.
-fn take_back(placement: &mut Placement, leaving: &mut Vec<NodeId>, left: &mut Vec<(ClassId, u32)>) {
-    if left.is_empty() || leaving.is_empty() {
-        return;
-    }
-    let start = placement.mark();
-    leaving.iter().for_each(|node| placement.reopen(*node));
-    *left = unplaced(&placement.fill(left, &mut Supply::none()));
-    let taken: BTreeSet<NodeId> = placement.placed_since(start).into_iter().map(|(node, ..)| node).collect();
-    leaving.retain(|node| !taken.contains(node));
-    leaving.iter().for_each(|node| placement.close(*node));
-}
-
-/// Buys machines for pods that fit nowhere, the best option first, until nothing more can be placed. What finds no place
-/// is left.
-fn buy(
-    round: &Round<'_>,
-    open: &mut [Open<'_>],
-    placement: &mut Placement,
-    left: &mut Vec<(ClassId, u32)>,
-    present: &mut Present,
-) -> Vec<Choice> {
-    let policy = &round.policy.pending;
-    let cluster_nodes = u32::try_from(round.snapshot.node_count()).unwrap_or(u32::MAX);
-    let context = Context { formula: &policy.price, cluster_nodes, seed: seed(round) };
-    let mut choices = Vec::new();
-    while !left.is_empty() {
-        cut_rooms(open, round, present);
-        let candidates = Candidates(open, &policy.limits, present);
-        let Some(choice) = choose(placement, &candidates, left, policy, &context) else { break };
-        let mut bought = 0;
-        for (at, count) in &choice.nodes {
-            let Some(open) = open.get_mut(*at) else { continue };
-            open.buy(*count, present);
-            bought += count;
-        }
-        if bought == 0 {
-            break;
-        }
-        *left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
-        choices.push(choice);
-    }
-    cut_rooms(open, round, present);
-    choices
-}
-
 fn scale_up(open: &[Open<'_>], choice: Choice, pods: Vec<EqualPods>, placeholders: Vec<EqualPlaceholders>) -> ScaleUp {
     let named = |(at, count): &(usize, u32)| Some((Arc::clone(&open.get(*at)?.group.name), *count));
     let nodes = choice.nodes.iter().filter_map(named).collect();
@@ -208,13 +161,6 @@ pub(super) fn present(round: &Round<'_>, open: &[Open<'_>]) -> Present {
     present
 }
 
-/// How many nodes each group may still get, under its own limits and those of the cluster.
-pub(super) fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Present) {
-    for open in open.iter_mut().filter(|open| open.room > 0) {
-        open.cut_room(&round.policy.pending.limits, present);
-    }
-}
-
 fn refuse(round: &mut Round<'_>, placement: &mut Placement, open: &[Open<'_>], subject: Subject, class: ClassId) {
     // The group that comes closest: one that would hold the pod if it could grow, or else the mildest misfit.
     let mut closest: Option<(usize, crate::scheduling::Misfit)> = None;
@@ -241,9 +187,4 @@ fn refuse(round: &mut Round<'_>, placement: &mut Placement, open: &[Open<'_>], s
         None => Why::NoGroupGrows,
     };
     round.refuse(subject, why);
-}
-
-/// A number for the random expander that a replay arrives at again.
-fn seed(round: &Round<'_>) -> u64 {
-    round.now.as_second().unsigned_abs()
 }
