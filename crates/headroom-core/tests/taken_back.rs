@@ -110,7 +110,7 @@ fn an_unready_cluster_takes_nodes_back_too() {
          pod b cpu=2 memory=1Gi
          look",
         expect![[r#"
-            web 3, wants +0, 3 in service
+            web 3, wants +0, 1 not ready, 2 tainted
               web: untaint n2 (ToBeDeletedByClusterAutoscaler) because it stays after all: is expected to take 1 waiting pod
               not: cluster: 1 of 3 nodes are not ready at once, so that none is removed
               not: node n1: stays while its group may not shrink

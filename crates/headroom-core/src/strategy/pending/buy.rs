@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::open::{Candidates, Open};
 use super::options::{Choice, choose};
+use super::settle::unplaced;
 use crate::expander::Context;
 use crate::limits::{Bound, Present};
 use crate::round::Round;
-use crate::scheduling::{Filled, Placement, Supply, TemplateId};
+use crate::scheduling::{Placement, Supply, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Buys the best option first, until nothing more can be placed. What finds no place is left.
@@ -58,11 +59,6 @@ pub(super) fn cut_rooms(open: &mut [Open<'_>], round: &Round<'_>, present: &Pres
     for open in open.iter_mut().filter(|open| open.room > 0) {
         open.cut_room(&round.policy.pending.limits, present);
     }
-}
-
-/// The pods that found no place.
-pub(super) fn unplaced(filled: &Filled) -> Vec<(ClassId, u32)> {
-    filled.unplaced.iter().map(|lot| (lot.class, lot.count)).collect()
 }
 
 fn buy_together(

@@ -4,6 +4,7 @@
 mod arrivals;
 mod ask;
 mod buy;
+mod coming;
 mod daemon_sets;
 mod look;
 mod minimum;
@@ -28,6 +29,7 @@ use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::round::Round;
 use crate::slack::{self, GroupGround, Wanted};
 use crate::snapshot::{Coverage, Kind, NodeView};
+use coming::Coming;
 use daemon_sets::DaemonSets;
 use look::Look;
 use open::Open;
@@ -80,15 +82,17 @@ pub(crate) fn pass<'a>(
     let disputed: Vec<Vec<NodeView<'_>>> = (0..policy.groups.len()).map(disputed_in).collect();
     let everywhere = Rc::clone(&round.identities);
     let daemon_sets = DaemonSets::of(round.snapshot);
-    let mut open: Vec<Open<'_>> = Vec::new();
-    for (at, group) in policy.groups.iter().enumerate() {
-        let Strategy::Pending(settings) = &group.strategy else { continue };
-        let (Some(memory), true) = (memories.get_mut(at), group.mode != Mode::Off) else { continue };
+    let observed = policy.groups.iter().zip(&disputed).enumerate().map(|(at, (group, disputed))| {
         let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
-        let disputed = disputed.get(at).map_or(&[][..], Vec::as_slice);
         let cloud = round.snapshot.group(&group.name);
-        let observed = Observed { group, cloud, nodes, disputed, everywhere: &everywhere };
-        let look = Look { at, group, settings, observed: &observed, daemon_sets: &daemon_sets };
+        (at, Observed { group, cloud, nodes, disputed, everywhere: &everywhere })
+    });
+    let observed: Vec<(usize, Observed<'_, '_>)> = observed.collect();
+    let mut open: Vec<Open<'_>> = Vec::new();
+    for ((at, observed), group) in observed.iter().zip(&policy.groups) {
+        let Strategy::Pending(settings) = &group.strategy else { continue };
+        let (at, Some(memory), true) = (*at, memories.get_mut(*at), group.mode != Mode::Off) else { continue };
+        let look = Look { at, group, settings, observed, daemon_sets: &daemon_sets };
         let (report, candidate) = look.open(round, memory, backoffs);
         if let Some(slot) = reports.get_mut(at) {
             *slot = Some(report);
@@ -106,8 +110,16 @@ pub(crate) fn pass<'a>(
     let mut sums = Waiting::default();
     let waiting = if pods_known { waiting::waiting(round.snapshot, policy, &counted, &mut sums) } else { Vec::new() };
     let slack = if pods_known { slack(round, &open, membership) } else { Vec::new() };
-    let any = !waiting.is_empty() || !slack.is_empty();
-    let placed = any.then(|| place(round, &mut open, &waiting, slack, &mut sums, &mut present));
+    let placed = (!waiting.is_empty() || !slack.is_empty()).then(|| {
+        let coming: Vec<Coming> = observed
+            .iter()
+            .filter_map(|(at, observed)| {
+                let (memory, report) = (memories.get(*at)?, reports.get(*at)?.as_ref()?);
+                Coming::of(round, observed, &daemon_sets, memory, report)
+            })
+            .collect();
+        place(round, &mut open, &coming, &waiting, slack, &mut sums, &mut present)
+    });
     round.report.waiting = pods_known.then_some(sums);
     act(round, &open);
     for open in &open {

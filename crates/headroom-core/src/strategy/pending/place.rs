@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::buy::{buy, cut_rooms, unplaced};
+use super::buy::{buy, cut_rooms};
+use super::coming::Coming;
 use super::open::Open;
 use super::options::Choice;
 use super::placeholders::Placeholders;
 use super::settle::{count, settle, unplaced};
 use super::waiting::Names;
-use crate::estimator::Order;
 use crate::limits::Present;
 use crate::memory::Places;
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
-use crate::scheduling::{Mark, NewNode, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scale_down::DELETION_TAINT;
+use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
@@ -34,7 +35,7 @@ pub(crate) struct Placed {
 impl Placed {
     /// The same where there is nothing to place.
     pub(super) fn nothing(round: &Round<'_>, open: &[Open<'_>]) -> Self {
-        let placement = placement(round, open, &[]);
+        let placement = placement(round, open, &[], &[]);
         let mark = placement.mark();
         Placed { placement, start: mark, bought: mark, placeholders: Placeholders::default() }
     }
@@ -49,6 +50,7 @@ impl Placed {
 pub(super) fn place(
     round: &mut Round<'_>,
     open: &mut [Open<'_>],
+    coming: &[Coming],
     waiting: &[ClassView<'_>],
     slack: Vec<Wanted>,
     sums: &mut Waiting,
@@ -56,7 +58,7 @@ pub(super) fn place(
 ) -> Placed {
     let names = Names::new(waiting);
     let specs: Vec<SharedSpec> = slack.iter().map(|wanted| wanted.spec.clone()).collect();
-    let mut placement = placement(round, open, &specs);
+    let mut placement = placement(round, open, coming, &specs);
     let groups = open.iter().map(|open| Arc::clone(&open.group.name)).collect();
     let mut placeholders = Placeholders::new(slack, &placement, groups, round.memory);
     let start = placement.mark();
@@ -103,6 +105,20 @@ pub(super) fn place(
     Placed { placement, start, bought, placeholders }
 }
 
+/// Places pods for which there is no other room on nodes that are on their way out, so that these stay: that costs nothing
+/// and takes no time. Nodes to which none comes go on leaving, and pods that find no place are left.
+fn take_back(placement: &mut Placement, leaving: &mut Vec<NodeId>, left: &mut Vec<(ClassId, u32)>) {
+    if left.is_empty() || leaving.is_empty() {
+        return;
+    }
+    let start = placement.mark();
+    leaving.iter().for_each(|node| placement.reopen(*node));
+    *left = unplaced(&placement.fill(left, &mut Supply::none()));
+    let taken: BTreeSet<NodeId> = placement.placed_since(start).into_iter().map(|(node, ..)| node).collect();
+    leaving.retain(|node| !taken.contains(node));
+    leaving.iter().for_each(|node| placement.close(*node));
+}
+
 fn scale_up(open: &[Open<'_>], choice: Choice, pods: Vec<EqualPods>, placeholders: Vec<EqualPlaceholders>) -> ScaleUp {
     let named = |(at, count): &(usize, u32)| Some((Arc::clone(&open.get(*at)?.group.name), *count));
     let nodes = choice.nodes.iter().filter_map(named).collect();
@@ -110,16 +126,18 @@ fn scale_up(open: &[Open<'_>], choice: Choice, pods: Vec<EqualPods>, placeholder
 }
 
 /// The cluster as it is, with the machines that are on their way and those that minima ask for.
-fn placement(round: &Round<'_>, open: &[Open<'_>], extra: &[SharedSpec]) -> Placement {
-    let templates: Vec<NewNode<'_>> = open
-        .iter()
-        .map(|open| NewNode {
-            template: &open.machine.template,
-            daemon_sets: &open.machine.daemon_sets,
-            attach_limits: &open.machine.attach_limits,
+fn placement(round: &Round<'_>, open: &[Open<'_>], coming: &[Coming], extra: &[SharedSpec]) -> Placement {
+    let machines = open.iter().map(|open| &open.machine).chain(coming.iter().map(|coming| &coming.machine));
+    let templates: Vec<NewNode<'_>> = machines
+        .map(|machine| NewNode {
+            template: &machine.template,
+            daemon_sets: &machine.daemon_sets,
+            attach_limits: &machine.attach_limits,
         })
         .collect();
-    let booting = (0..).zip(open).flat_map(|(at, open)| open.machines.booting.iter().map(move |name| (name, at)));
+    let own = open.iter().map(|open| open.machines.booting.iter().collect::<Vec<_>>());
+    let booting = own.chain(coming.iter().map(|coming| coming.booting.iter().collect()));
+    let booting = (0..).zip(booting).flat_map(|(at, names)| names.into_iter().map(move |name| (name, at)));
     let booting: FxHashMap<&Arc<str>, u32> = booting.collect();
     let standing = |node: &Node| match booting.get(&node.name) {
         Some(at) => Standing::Upcoming(TemplateId(*at)),
@@ -132,14 +150,14 @@ fn placement(round: &Round<'_>, open: &[Open<'_>], extra: &[SharedSpec]) -> Plac
     let mut placement = Placement::new(round.snapshot, &setup);
     // Kubernetes taints them too, but a moment later, and not in every test cluster.
     for view in round.snapshot.nodes().filter(|view| view.node.readiness != Readiness::Ready) {
-        let booting = open.iter().any(|open| open.machines.booting.contains(&view.node.name));
-        if let (false, Some(node)) = (booting, placement.node(&view.node.name)) {
+        let is_booting = booting.contains_key(&view.node.name);
+        if let (false, Some(node)) = (is_booting, placement.node(&view.node.name)) {
             placement.close(node);
         }
     }
-    for (at, open) in open.iter().enumerate() {
-        let expected = open.machines.unregistered.saturating_add(open.for_min);
-        placement.expect(TemplateId(u32::try_from(at).unwrap_or(u32::MAX)), expected);
+    let own = open.iter().map(|open| open.machines.unregistered.saturating_add(open.for_min));
+    for (at, expected) in (0..).zip(own.chain(coming.iter().map(|coming| coming.unregistered))) {
+        placement.expect(TemplateId(at), expected);
     }
     placement
 }

@@ -100,6 +100,7 @@ impl<'w, 'a> Names<'w, 'a> {
     }
 }
 
-fn can_grow(report: Option<&GroupReport>) -> bool {
+/// Whether a group that was decided on may still grow after this round.
+pub(super) fn can_grow(report: Option<&GroupReport>) -> bool {
     report.is_some_and(|report| report.max.is_some_and(|max| report.planned < max))
 }
