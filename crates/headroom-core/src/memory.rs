@@ -84,15 +84,11 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// What is on the node now, given what was there before: the time runs from `start` until something changes, and begins
-    /// anew whenever one more pod has been evicted or has gone.
-    pub fn next(before: Option<Drain>, evictions: u32, pods: u32, start: Timestamp, now: Timestamp) -> Drain {
-        let since = match before {
-            Some(before) if evictions >= before.evictions && pods >= before.pods => before.since,
-            Some(_) => now,
-            None => start,
-        };
-        Drain { evictions, pods, since }
+    /// What is on the node now, given what was there before: the time begins with the first eviction, and anew whenever one
+    /// more pod has been evicted or has gone.
+    pub fn next(before: Option<Drain>, evictions: u32, pods: u32, now: Timestamp) -> Drain {
+        let same = before.filter(|before| evictions >= before.evictions && pods >= before.pods);
+        Drain { evictions, pods, since: same.map_or(now, |before| before.since) }
     }
 }
 

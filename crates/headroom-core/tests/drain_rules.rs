@@ -94,7 +94,7 @@ fn pods_that_end() {
         // It is waited for, and what it ran runs elsewhere already.
         (
             &format!("pod p {rs} running deleting"),
-            "on its way out with 1 pod, waits for the end of default/p; given up at 2026-01-01T00:10:00Z unless one goes",
+            "on its way out with 1 pod, waits for the end of default/p; given up at 2026-01-01T00:10:05Z unless one goes",
         ),
         // Its time to end has been over for half a minute and more: it will not end any more.
         (&format!("pod p {rs} running deleting endsBy=31s"), "remove n"),

@@ -598,6 +598,62 @@ fn soft_marks_are_set_on_idle_nodes_and_taken_off_others() {
     );
 }
 
+/// However busy they are, as long as their pods fit elsewhere, and only as many as a budget for old nodes lets go.
+#[test]
+fn nodes_that_are_too_old_go() {
+    check(
+        "scaleDown
+         group web pending min=0 max=9 target=4 expireAfter=24h budget=1;old
+         memory fresh
+         node old-{1..2} in=web cpu=4 memory=8Gi age=25h
+         node young in=web cpu=4 memory=8Gi age=23h30m
+         node large in=web cpu=8 memory=8Gi age=1h
+         pod a on=old-1 cpu=3 memory=1Gi controller=ReplicaSet/a running
+         pod b on=old-2 cpu=3 memory=1Gi controller=ReplicaSet/a running
+         pod c on=young cpu=3 memory=1Gi controller=ReplicaSet/a running
+         pod d on=large cpu=1 memory=1Gi controller=ReplicaSet/a running
+         round
+         after 11m
+         round
+         after 10s
+         round
+         after 10s
+         round
+         after 30m
+         look",
+        expect![[r#"
+            web 4, wants +0, 4 in service
+              not: node large: is expected to take 2 pods of nodes that go
+              not: node old-1: not needed; the group has grown, left alone until 2026-01-01T00:10:00Z
+              not: node old-2: not needed; the group has grown, left alone until 2026-01-01T00:10:00Z
+              not: node young: cpu 75% (3 of 4) is above 50%
+
+            web 4, wants +0, 4 in service
+              web: taint old-1 ToBeDeletedByClusterAutoscaler=1767226260:NoSchedule because 25h11m old, at most 24h wanted: cpu 75% (3 of 4), 1 pod fit elsewhere
+              not: node large: is expected to take 2 pods of nodes that go
+              not: node old-2: not needed; of the group 1 may be on their way out at once, and 1 are
+              not: node young: cpu 75% (3 of 4) is above 50%
+
+            web 4, wants +0, 3 in service, 1 tainted
+              web: evict default/a from old-1 because marked for 10s, 1 pod to move
+              not: node large: is expected to take 2 pods of nodes that go
+              not: node old-2: not needed; of the group 1 may be on their way out at once, and 1 are
+              not: node young: cpu 75% (3 of 4) is above 50%
+
+            web 4 -> 3, wants +0, 3 in service, 1 tainted
+              web: remove old-1 because marked for 20s and empty
+              web: taint old-2 ToBeDeletedByClusterAutoscaler=1767226280:NoSchedule because 25h11m20s old, at most 24h wanted: cpu 75% (3 of 4), 1 pod fit elsewhere
+              not: node large: is expected to take 1 waiting pod
+              not: node young: cpu 75% (3 of 4) is above 50%
+
+            web 3, wants +0, 2 in service, 1 tainted
+              web: evict default/b from old-2 because marked for 30m, 1 pod to move
+              not: node large: is expected to take 1 waiting pod
+              not: node young: pod default/c fits on no other node: needs 3 cpu, at most 1 free
+        "#]],
+    );
+}
+
 #[test]
 fn a_minimum_that_was_raised_takes_a_mark_off() {
     check(

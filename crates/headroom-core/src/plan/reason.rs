@@ -251,6 +251,19 @@ pub enum Reason {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         unready: bool,
     },
+    /// The node is older than its group allows, and it is empty or its pods fit on other nodes.
+    Expired {
+        /// Its age.
+        #[serde(serialize_with = "as_seconds")]
+        age: SignedDuration,
+        /// The allowed age.
+        #[serde(serialize_with = "as_seconds")]
+        expire_after: SignedDuration,
+        /// What is requested of the resource of which most is.
+        usage: Usage,
+        /// Pods that move.
+        pods: u32,
+    },
     /// The node is marked and has pods that may be evicted now.
     Draining {
         /// Pods on it that must go.
@@ -385,6 +398,10 @@ impl fmt::Display for Reason {
                 let ready = if *unready { "not ready and " } else { "" };
                 let (idle_for, enough) = (short(*idle_for), short(*enough));
                 write!(f, "{ready}not needed for {idle_for}, {enough} is enough: {usage}")?;
+                if *pods > 0 { write!(f, ", {} fit elsewhere", counted(*pods, "pod")) } else { Ok(()) }
+            }
+            Reason::Expired { age, expire_after, usage, pods } => {
+                write!(f, "{} old, at most {} wanted: {usage}", short(*age), short(*expire_after))?;
                 if *pods > 0 { write!(f, ", {} fit elsewhere", counted(*pods, "pod")) } else { Ok(()) }
             }
             Reason::Draining { pods, marked_for } => {

@@ -106,6 +106,9 @@ pub struct ScaleDown {
     pub unneeded_for: SignedDuration,
     /// The same for a node that is not ready (`scale-down-unready-time`); None: such nodes stay.
     pub unready_for: Option<SignedDuration>,
+    /// A node that is older goes as soon as its pods fit elsewhere, whatever share of it is in use (Karpenter's
+    /// `expireAfter`); None: age does not matter.
+    pub expire_after: Option<SignedDuration>,
     /// After the group grew, it is left alone for so long (`scale-down-delay-after-add`).
     pub after_add: SignedDuration,
     /// The same after a node was removed (`scale-down-delay-after-delete`).
@@ -127,6 +130,7 @@ impl Default for ScaleDown {
             gpu_threshold: Percent::whole(50),
             unneeded_for: SignedDuration::from_mins(10),
             unready_for: Some(SignedDuration::from_mins(20)),
+            expire_after: None,
             after_add: SignedDuration::from_mins(10),
             after_delete: SignedDuration::ZERO,
             after_failure: SignedDuration::from_mins(3),
@@ -177,6 +181,8 @@ pub enum Removal {
     Underutilized,
     /// It is not ready.
     Unready,
+    /// It is older than its group allows.
+    Old,
 }
 
 /// Times that come again and again: each begins as the schedule says and lasts for a while.

@@ -14,6 +14,7 @@ pub(super) struct Going {
     empty: u32,
     underutilized: u32,
     unready: u32,
+    old: u32,
 }
 
 impl Going {
@@ -22,7 +23,7 @@ impl Going {
     }
 
     pub(super) fn all(&self) -> u32 {
-        self.empty + self.underutilized + self.unready
+        self.empty + self.underutilized + self.unready + self.old
     }
 
     /// Those that a budget counts.
@@ -41,6 +42,7 @@ impl Going {
             Removal::Empty => &mut self.empty,
             Removal::Underutilized => &mut self.underutilized,
             Removal::Unready => &mut self.unready,
+            Removal::Old => &mut self.old,
         }
     }
 }

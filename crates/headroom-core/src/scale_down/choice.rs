@@ -166,9 +166,12 @@ fn long_enough(round: &Round<'_>, shrinking: &Shrinking<'_>, candidate: &Candida
     Err(Kept::Young { idle_for: round.now.duration_since(candidate.idle_since), until })
 }
 
-/// For how long a node must have been idle.
+/// For how long a node must have been idle; one that is too old has been for long enough.
 pub(super) fn enough(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>) -> SignedDuration {
     let settings = shrinking.settings;
+    if candidate.old {
+        return SignedDuration::ZERO;
+    }
     if candidate.unready() { settings.unready_for.unwrap_or(settings.unneeded_for) } else { settings.unneeded_for }
 }
 

@@ -208,6 +208,11 @@ mod tests {
             ("0 0 29 feb *", 24, "", "2026-03-01T00:00:00Z", "shut until 2028-02-29T00:00:00Z"),
             // The clock skips half past two and comes by it an hour later.
             ("30 2 * * *", 1, "Europe/Zurich", "2026-03-29T01:30:00Z", "open until 2026-03-29T02:30:00Z"),
+            // It passes half past two twice and comes by it once, the first time.
+            ("30 2 * * *", 1, "Europe/Zurich", "2026-10-25T00:30:00Z", "open until 2026-10-25T01:30:00Z"),
+            ("30 2 * * *", 1, "Europe/Zurich", "2026-10-25T01:30:00Z", "shut until 2026-10-26T01:30:00Z"),
+            // Hours that it is open for are hours, however the clock goes.
+            ("0 0 * * *", 24, "Europe/Zurich", "2026-10-25T22:30:00Z", "shut until 2026-10-25T23:00:00Z"),
             ("@weekly", 1, "", "2026-01-04T00:30:00Z", "open until 2026-01-04T01:00:00Z"),
             ("0 0 31 2 *", 1, "", "2026-01-04T00:30:00Z", "shut until never"),
             ("0 0 * *", 1, "", "2026-01-04T00:30:00Z", "schedule \"0 0 * *\" has not 5 fields but 4"),

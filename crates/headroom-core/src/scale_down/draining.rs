@@ -57,7 +57,7 @@ pub(super) fn step(
         return Step::Act(Action::Remove { node, provider_id, pods: Vec::new() }, Reason::Drained { marked_for });
     }
     let before = memory.drains.get(name).copied();
-    let drain = Drain::next(before, rest.evictions, rest.pods, marked_at, now);
+    let drain = Drain::next(before, rest.evictions, rest.pods, now);
     let since = drain.since;
     memory.drains.insert(Arc::clone(name), drain);
     let until = since.saturating_add(policy.drain_patience(rest.evictions)).unwrap_or(Timestamp::MAX);

@@ -31,6 +31,8 @@ pub(crate) struct Look<'a> {
     /// Nodes on their way out, those that were marked first before others.
     pub(super) marked: Vec<Marked<'a>>,
     pub(super) kept: Vec<(Arc<str>, Kept)>,
+    /// When the next node becomes too old.
+    pub(super) next_expiry: Option<Timestamp>,
 }
 
 /// A group that may shrink.
@@ -55,6 +57,8 @@ pub(super) struct Candidate<'a> {
     pub(super) usage: Usage,
     pub(super) load: Load,
     pub(super) idle_since: Timestamp,
+    /// It has become too old.
+    pub(super) old: bool,
 }
 
 impl Candidate<'_> {
@@ -64,13 +68,17 @@ impl Candidate<'_> {
 
     /// Why it goes, for budgets.
     pub(super) fn reason(&self) -> Removal {
-        if self.unready() {
-            Removal::Unready
-        } else if self.load.is_empty() {
-            Removal::Empty
-        } else {
-            Removal::Underutilized
-        }
+        removal(&self.view, self.load.is_empty(), self.old)
+    }
+}
+
+/// Why a node goes, for budgets.
+pub(super) fn removal(view: &NodeView<'_>, empty: bool, old: bool) -> Removal {
+    match view.node.readiness {
+        Readiness::NotReady { .. } => Removal::Unready,
+        Readiness::Ready if empty => Removal::Empty,
+        Readiness::Ready if old => Removal::Old,
+        Readiness::Ready => Removal::Underutilized,
     }
 }
 
@@ -92,7 +100,14 @@ impl<'a> Look<'a> {
         let mut judge = Judge::new(snapshot, policy, round.now)?;
         judge.disruptions = Disruptions::after(snapshot, &round.actions);
         let expendable_below = policy.pending.expendable_below;
-        let mut look = Look { judge, groups: Vec::new(), candidates: Vec::new(), marked: Vec::new(), kept: Vec::new() };
+        let mut look = Look {
+            judge,
+            groups: Vec::new(),
+            candidates: Vec::new(),
+            marked: Vec::new(),
+            kept: Vec::new(),
+            next_expiry: None,
+        };
         let classes = ignorable(snapshot, expendable_below);
         for (at, group) in policy.groups.iter().enumerate() {
             let Strategy::Pending(settings) = &group.strategy else { continue };
@@ -146,10 +161,13 @@ impl<'a> Look<'a> {
             return;
         }
         let now = round.now;
+        let expires = expires(shrinking.settings, &view);
+        let old = expires.is_some_and(|at| at <= now);
+        self.next_expiry = self.next_expiry.into_iter().chain(expires.filter(|_| !old)).min();
         let found = of_node.and_then(|()| {
             let (usage, threshold) =
                 utilization(&view, ignored, &round.policy.pending.price.settings().unit_prices, |pod| stuck(pod, now))?;
-            if crate::strategy::utilization::compare(&usage, threshold).is_gt() {
+            if !old && crate::strategy::utilization::compare(&usage, threshold).is_gt() {
                 return Err(Kept::Busy { usage: Box::new(usage), threshold });
             }
             let load = self.judge.load(&view)?;
@@ -162,8 +180,8 @@ impl<'a> Look<'a> {
         });
         match found {
             Ok((usage, load)) => {
-                let idle_since = idle_since(round.memory, &view, now);
-                self.candidates.push(Candidate { view, group: at, usage, load, idle_since });
+                let idle_since = idle_since(round.memory, &view, expires, now);
+                self.candidates.push(Candidate { view, group: at, usage, load, idle_since, old });
             }
             Err(kept) => self.kept.push((Arc::clone(&view.node.name), kept)),
         }
@@ -183,6 +201,7 @@ impl<'a> Look<'a> {
         let prices = on_one_scale(quotes.iter().copied(), &round.policy.pending.price.settings().unit_prices);
         let known = |name: &str| round.memory.scale_down.as_ref().is_some_and(|watch| watch.idle.contains_key(name));
         let score = |(candidate, price): (&Candidate<'_>, &crate::pricing::NodePrice)| Score {
+            young: !candidate.old,
             has_pods: !candidate.load.is_empty(),
             is_new: !known(&candidate.view.node.name),
             used: candidate.usage.percent,
@@ -235,12 +254,24 @@ fn stays(
     }
 }
 
-/// Since when the node could have gone. A memory that is settled says: for as long as it exists.
-pub(super) fn idle_since(before: &Memory, view: &NodeView<'_>, now: Timestamp) -> Timestamp {
+/// When the node is too old for its group, if age matters there.
+pub(super) fn expires(settings: &ScaleDown, view: &NodeView<'_>) -> Option<Timestamp> {
+    view.node.created?.saturating_add(settings.expire_after?).ok()
+}
+
+/// Since when the node could have gone, which it can from when it is too old. A memory that is settled says: for as long as
+/// it exists.
+pub(super) fn idle_since(
+    before: &Memory,
+    view: &NodeView<'_>,
+    expires: Option<Timestamp>,
+    now: Timestamp,
+) -> Timestamp {
     let known: Option<&BTreeMap<Arc<str>, Timestamp>> = before.scale_down.as_ref().map(|watch| &watch.idle);
-    match (known, before.since) {
+    let since = match (known, before.since) {
         (Some(idle), _) => idle.get(&view.node.name).copied().unwrap_or(now),
         (None, Some(_)) => now,
         (None, None) => view.node.created.unwrap_or(Timestamp::MIN),
-    }
+    };
+    expires.map_or(since, |expires| expires.min(since))
 }

@@ -41,12 +41,11 @@ use jiff::Timestamp;
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Level, Lock, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
-use crate::policy::Removal;
 use crate::round::Round;
 use crate::strategy::pending::Placed;
 use choice::{Chooser, enough};
 use draining::Step;
-use look::{Candidate, idle_since};
+use look::{Candidate, Shrinking, expires, idle_since, removal};
 use simulation::{Homeless, Refused, Simulation};
 
 /// Decides which nodes go, once everything else is decided and every pod that waits, and every placeholder, has its place.
@@ -59,6 +58,7 @@ pub(crate) fn pass(
     memories: &mut [GroupMemory],
 ) -> Watch {
     taken_back::untaint(round, &mut look, placed, memories);
+    look.next_expiry.into_iter().for_each(|at| round.wake.at(at));
     let policy = look.judge.policy;
     let grown = note_growth(round, &look, memories);
     let before = round.memory.scale_down.as_ref().map(|watch| &watch.level);
@@ -127,7 +127,8 @@ impl Run<'_> {
         for marked in &marked {
             let Some(shrinking) = look.groups.get(marked.group) else { continue };
             let (group, name) = (shrinking.group, Arc::clone(&marked.view.node.name));
-            let since = idle_since(round.memory, &marked.view, round.now);
+            let expires = expires(shrinking.settings, &marked.view);
+            let since = idle_since(round.memory, &marked.view, expires, round.now);
             let stays = draining::stays(round, shrinking, marked, since)
                 .or_else(|| self.chooser.keeps_min(marked.group, 1).err())
                 .or_else(|| self.has_no_place(look, marked));
@@ -151,8 +152,9 @@ impl Run<'_> {
                 }
                 Step::Wait(kept) => look.kept.push((Arc::clone(&name), kept)),
             }
-            let empty = marked.view.sums.blocking == 0;
-            self.chooser.goes(marked.group, &marked.view, if empty { Removal::Empty } else { Removal::Underutilized });
+            let old = expires.is_some_and(|at| at <= round.now);
+            let removal = removal(&marked.view, marked.view.sums.blocking == 0, old);
+            self.chooser.goes(marked.group, &marked.view, removal);
             self.idle.insert(name, since);
         }
     }
@@ -254,18 +256,28 @@ impl Run<'_> {
         }
         for candidate in unit.iter().filter_map(|at| look.candidates.get(*at)) {
             let Some(shrinking) = look.groups.get(candidate.group) else { continue };
-            let reason = Reason::Idle {
-                idle_for: round.now.duration_since(candidate.idle_since),
-                enough: enough(shrinking, candidate),
-                usage: candidate.usage.clone(),
-                pods: candidate.load.evictions,
-                unready: candidate.unready(),
-            };
+            let reason = why_it_goes(shrinking, candidate, round.now);
             let (node, taint) = (Arc::clone(&candidate.view.node.name), taints::deletion_taint(round.now));
             round.act(shrinking.group, Action::Taint { node, taint }, reason);
             look.judge.disruptions.use_up(&candidate.load.budgets);
             self.chooser.goes(candidate.group, &candidate.view, candidate.reason());
         }
+    }
+}
+
+fn why_it_goes(shrinking: &Shrinking<'_>, candidate: &Candidate<'_>, now: jiff::Timestamp) -> Reason {
+    let (usage, pods) = (candidate.usage.clone(), candidate.load.evictions);
+    match (candidate.view.node.created, shrinking.settings.expire_after) {
+        (Some(created), Some(expire_after)) if candidate.old => {
+            Reason::Expired { age: now.duration_since(created), expire_after, usage, pods }
+        }
+        _ => Reason::Idle {
+            idle_for: now.duration_since(candidate.idle_since),
+            enough: enough(shrinking, candidate),
+            usage,
+            pods,
+            unready: candidate.unready(),
+        },
     }
 }
 

@@ -10,7 +10,9 @@ use crate::quantity::{Money, Ratio};
 /// What decides which of two idle nodes goes first; the fields are in the order of their weight.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score {
-    /// Nodes from which nothing has to move come first.
+    /// Nodes that are too old come first: they are to go however busy they are.
+    pub(super) young: bool,
+    /// Then those from which nothing has to move.
     pub(super) has_pods: bool,
     /// Then those that were found before, so that the time that they have waited counts for something even while pods come
     /// and go.

@@ -12,10 +12,13 @@
 //!   `evicts` the pods that it evicts. `idle` are the nodes that could go, whether they go now or something holds them back
 //!   that has nothing to do with pods; `idle.count` is how many. `GROUP.empty` and `GROUP.drains` count the nodes that it
 //!   marks without and with pods to move; `NODE.used` is the share of a node that is in use.
+//! - `NAME.buffer` is how many placeholders a capacity buffer of that name gets.
 
 use headroom_core::estimator::Order;
 use headroom_core::fixture::Fixture;
-use headroom_core::plan::{Action, GroupReport, Kept, Plan, Reason, ScaleUp, Subject, Usage, Waiting, Why};
+use headroom_core::plan::{
+    Action, GroupReport, Kept, Placeholder, Plan, Reason, ScaleUp, Subject, Usage, Waiting, Why,
+};
 use headroom_core::scale_down::DELETION_TAINT;
 use headroom_core::scheduling::{NewNode, Placement, Setup, Standing, TemplateId};
 use headroom_core::snapshot::ClassId;
@@ -47,6 +50,9 @@ pub(crate) fn fact(fixture: &Fixture, key: &str) -> Result<String, String> {
         "best" => best(plan()?),
         _ => {
             let (group, what) = key.split_once('.').unwrap_or((key, ""));
+            if what == "buffer" {
+                return buffer(plan()?, group).ok_or_else(|| format!("no such fact: {key}"));
+            }
             if what == "used" {
                 return used(plan()?, group).ok_or_else(|| format!("no such fact: {key}"));
             }
@@ -145,6 +151,12 @@ fn marked(plan: &Plan, group: &GroupReport, count: fn(u32) -> bool) -> String {
     let own = plan.actions.iter().filter(|planned| planned.group == group.name);
     let marked = own.filter(|planned| matches!(planned.reason, Reason::Idle { pods, .. } if count(pods)));
     marked.count().to_string()
+}
+
+fn buffer(plan: &Plan, name: &str) -> Option<String> {
+    let of = Placeholder::Buffer { buffer: format!("default/{name}").into() };
+    let wanted = plan.report.slack.as_ref()?.placeholders.iter().find(|wanted| wanted.of == of)?;
+    Some(wanted.wanted.to_string())
 }
 
 /// `RESOURCE:SHARE%`, as the plan gives it for a node that goes or that is too busy to go.

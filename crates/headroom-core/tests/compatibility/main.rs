@@ -10,7 +10,7 @@ use expect_test::expect_file;
 use page::Area;
 
 /// Each area with its file.
-const AREAS: [(&str, &str); 19] = [
+const AREAS: [(&str, &str); 20] = [
     ("estimator", include_str!("estimator.cases")),
     ("filter", include_str!("filter.cases")),
     ("scale-up", include_str!("scale_up.cases")),
@@ -30,6 +30,7 @@ const AREAS: [(&str, &str); 19] = [
     ("scale-down budget", include_str!("budget.cases")),
     ("public reports", include_str!("public.cases")),
     ("public reports on scale-down", include_str!("public_scale_down.cases")),
+    ("public reports on spare room", include_str!("public_slack.cases")),
 ];
 
 #[test]

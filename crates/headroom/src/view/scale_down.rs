@@ -141,6 +141,7 @@ fn word(reason: Removal) -> &'static str {
         Removal::Empty => "empty",
         Removal::Underutilized => "underutilized",
         Removal::Unready => "unready",
+        Removal::Old => "old",
     }
 }
 

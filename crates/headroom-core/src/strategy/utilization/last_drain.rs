@@ -34,7 +34,7 @@ pub(super) fn step(
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let evictions = number(blocking.iter().filter(|pod| !pod.deleting).count());
     let before = memory.drains.get(&view.node.name).copied();
-    let drain = Drain::next(before, evictions, number(blocking.len()), round.now, round.now);
+    let drain = Drain::next(before, evictions, number(blocking.len()), round.now);
     memory.drains.insert(Arc::clone(&view.node.name), drain);
     let defaults = ScaleDownPolicy::default();
     let patience = round.policy.scale_down.as_ref().unwrap_or(&defaults).drain_patience(evictions);

@@ -50,6 +50,7 @@ pub(super) fn of_group() -> impl Strategy<Value = ScaleDown> {
             gpu_threshold: Percent::whole(gpu),
             unneeded_for: seconds(unneeded),
             unready_for: unready.map(seconds),
+            expire_after: None,
             after_add: seconds(add),
             after_delete: seconds(delete),
             after_failure: seconds(failure),

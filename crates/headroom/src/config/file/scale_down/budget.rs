@@ -87,6 +87,7 @@ fn reason() -> Kind<Removal> {
         ("empty", Removal::Empty, "no pod would have to move"),
         ("underutilized", Removal::Underutilized, "its pods fit on other nodes"),
         ("unready", Removal::Unready, "it is not ready"),
+        ("old", Removal::Old, "it is older than `expireAfter`"),
     ])
 }
 

@@ -17,6 +17,7 @@ pub(crate) struct Settings {
     gpu_threshold: Option<Percent>,
     unneeded_for: Option<SignedDuration>,
     unready_for: Option<Option<SignedDuration>>,
+    expire_after: Option<Option<SignedDuration>>,
     after_add: Option<SignedDuration>,
     after_delete: Option<SignedDuration>,
     after_failure: Option<SignedDuration>,
@@ -32,6 +33,7 @@ impl From<ScaleDown> for Settings {
             gpu_threshold: Some(settings.gpu_threshold),
             unneeded_for: Some(settings.unneeded_for),
             unready_for: Some(settings.unready_for),
+            expire_after: Some(settings.expire_after),
             after_add: Some(settings.after_add),
             after_delete: Some(settings.after_delete),
             after_failure: Some(settings.after_failure),
@@ -56,6 +58,7 @@ impl Settings {
             gpu_threshold: self.gpu_threshold.unwrap_or(otherwise.gpu_threshold),
             unneeded_for: self.unneeded_for.unwrap_or(otherwise.unneeded_for),
             unready_for: self.unready_for.unwrap_or(otherwise.unready_for),
+            expire_after: self.expire_after.unwrap_or(otherwise.expire_after),
             after_add: self.after_add.unwrap_or(otherwise.after_add),
             after_delete: self.after_delete.unwrap_or(otherwise.after_delete),
             after_failure: self.after_failure.unwrap_or(otherwise.after_failure),
@@ -101,6 +104,13 @@ pub(super) fn keys<T: AsMut<Settings> + 'static>(record: Record<T>) -> Record<T>
             duration_or_never().optional(),
             |down| &mut down.as_mut().unready_for,
             "The same for a node that is not ready. `never`: such nodes stay.",
+        )
+        .field(
+            "expireAfter",
+            duration_or_never().optional(),
+            |down| &mut down.as_mut().expire_after,
+            "A node that is older goes as soon as its pods fit on other nodes, whatever share of it is in use. `never`: \
+             age does not matter.",
         )
         .field(
             "delayAfterAdd",
