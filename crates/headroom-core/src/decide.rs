@@ -24,11 +24,12 @@ use crate::strategy::utilization::{self, Members};
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
     let mut round = Round::new(snapshot, policy, memory, now);
     let Decided { membership, mut remembered, backoffs, look, outcome } = decide_all(&mut round);
+    let on_offer = outcome.as_ref().map(|outcome| outcome.on_offer(policy)).unwrap_or_default();
     let mut placed = outcome.map(|outcome| outcome.into_placed(&round));
     // Before scale-down tries out what would be if nodes went that stay for now.
     let mut placeholders = placed.as_ref().map_or_else(|| memory.placeholders.clone(), Placed::places);
     let scale_down = look.map(|look| match &mut placed {
-        Some(placed) => scale_down::pass(&mut round, look, &membership, placed, &mut remembered),
+        Some(placed) => scale_down::pass(&mut round, look, &membership, placed, &on_offer, &mut remembered),
         None => Watch { idle: BTreeMap::new(), ..memory.scale_down.clone().unwrap_or_default() },
     });
     forget_going(&mut placeholders, &round.actions);

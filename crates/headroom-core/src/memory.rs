@@ -54,6 +54,21 @@ pub struct Watch {
     pub idle: BTreeMap<Arc<str>, Timestamp>,
     /// How large the cluster was.
     pub level: Level,
+    /// The machine that was bought for nodes that it costs less than.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
+}
+
+/// A machine that is to take the place of several nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Replacement {
+    /// The group that it was bought in.
+    pub group: Arc<str>,
+    /// When it was asked for.
+    pub since: Timestamp,
+    /// The nodes whose pods it is to take, by name.
+    pub nodes: Vec<Arc<str>>,
 }
 
 /// How large a cluster is.

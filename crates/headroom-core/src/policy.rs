@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use scale_down::{AtLeast, Budget, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
+pub use scale_down::{AtLeast, Budget, Consolidation, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
 pub use slack::{Basis, Largest, SlackPolicy, Spare};
 
 use crate::backoff;

@@ -1,12 +1,13 @@
 //! Why a node of a group that may shrink stays: a closed set, with numbers. Each such node has one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::reason::{as_seconds, counted, short};
-use super::{Placeholder, Resource, Usage};
+use super::{Placeholder, Replaces, Resource, Usage};
 use crate::policy::Percent;
 use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
@@ -89,6 +90,27 @@ pub enum Kept {
     TakesPods {
         /// How many.
         pods: u32,
+    },
+    /// One machine that costs less could take the place of it, but not for long enough.
+    Replaceable {
+        /// The group of the machine.
+        group: Arc<str>,
+        /// What it would take the place of.
+        replaces: Box<Replaces>,
+        /// It is bought then.
+        until: Timestamp,
+    },
+    /// A machine that costs less was bought to take the place of it.
+    AwaitsReplacement {
+        /// The group of the machine.
+        group: Arc<str>,
+    },
+    /// It was bought to take the place of nodes that cost more, and is expected to take their pods.
+    Replacement {
+        /// The nodes.
+        nodes: Vec<Arc<str>>,
+        /// Until then they should be gone.
+        until: Timestamp,
     },
     /// It is not needed, but not for long enough.
     Young {
@@ -312,6 +334,13 @@ impl fmt::Display for Kept {
                 write!(f, "is expected to take {}", counted(*placeholders, "placeholder"))
             }
             Kept::TakesPods { pods } => write!(f, "is expected to take {} of nodes that go", counted(*pods, "pod")),
+            Kept::Replaceable { group, replaces, until } => {
+                write!(f, "could be replaced: {group} gets {replaces}; waits until {until}")
+            }
+            Kept::AwaitsReplacement { group } => write!(f, "is to be replaced by a machine of {group}"),
+            Kept::Replacement { nodes, until } => {
+                write!(f, "takes the place of {}, waits for their pods until {until}", nodes.join(", "))
+            }
             Kept::Young { idle_for, until } => write!(f, "not needed for {}, goes at {until}", short(*idle_for)),
             Kept::Cooling { after, until } => write!(f, "not needed; {after}, left alone until {until}"),
             Kept::AtMin { size, min } => write!(f, "not needed; the group keeps {min} and has {size}"),

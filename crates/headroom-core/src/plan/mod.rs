@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use kept::{Event, Kept, Unmovable, Waits};
-pub use reason::{Reason, Resource, Usage};
+pub use reason::{Reason, Replaces, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
 pub use report::{BudgetUse, Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
 pub use slack::{EqualPlaceholders, Placeholder, Placeholders, Slack, SlackRate};
@@ -123,6 +123,11 @@ pub struct Evict {
 }
 
 impl Action {
+    /// Whether it makes a group larger or smaller at once.
+    pub(crate) fn changes_size(&self) -> bool {
+        matches!(self, Action::Resize { .. } | Action::Remove { .. } | Action::WriteOff { .. })
+    }
+
     /// The node that it touches.
     pub fn node(&self) -> Option<&str> {
         match self {

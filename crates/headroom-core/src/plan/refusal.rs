@@ -98,6 +98,13 @@ pub enum Why {
         /// How much is known.
         coverage: Coverage,
     },
+    /// Nodes are not replaced by cheaper machines: nobody says what some of them cost.
+    PriceUnknown {
+        /// The first of them.
+        node: Arc<str>,
+        /// How many.
+        nodes: u32,
+    },
     /// A kind of object is not known well enough to judge the group at all.
     CannotJudge {
         /// The kind.
@@ -407,6 +414,12 @@ impl fmt::Display for Why {
                 let (from, to) = (what.amount(*from), what.amount(*to));
                 write!(f, "{what} fell from {from} to {to} at once, so nothing is removed before {until}")
             }
+            Why::PriceUnknown { node, nodes: 1 } => {
+                write!(f, "nothing is consolidated: the price of {node} is not known")
+            }
+            Why::PriceUnknown { node, nodes } => {
+                write!(f, "nothing is consolidated: the prices of {nodes} nodes are not known, the first is {node}")
+            }
             Why::Rejected { action, violation } => write!(f, "{action} was taken out of the plan: {violation}"),
         }
     }
@@ -424,6 +437,7 @@ impl Why {
                 )
             }
             Why::NotKnown { .. } | Why::CannotJudge { .. } => "add -A: kubectl get nodes,pods -A -o json".to_owned(),
+            Why::PriceUnknown { .. } => "set price for the group, or prices for its machine types".to_owned(),
             Why::NoTemplate => "set template: { cpu: .., memory: .. } for the group".to_owned(),
             Why::FitsNoGroup { misfit: Misfit::Resource { resource, needs, free, .. }, .. } if *free > 0 => {
                 let needs = resource.amount(i128::from(*needs));

@@ -48,6 +48,9 @@ pub struct ScaleDownPolicy {
     /// When the nodes or the requests of the cluster have fallen by more than half from one round to the next, it must stay
     /// so for this long before anything is removed: three rounds at the default interval.
     pub doubt: SignedDuration,
+    /// Replace nodes whose pods have no place elsewhere by one machine that costs less, where that pays; None: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consolidation: Option<Consolidation>,
 }
 
 impl Default for ScaleDownPolicy {
@@ -67,6 +70,7 @@ impl Default for ScaleDownPolicy {
             ok_unready: 3,
             max_unready: Percent::whole(45),
             doubt: SignedDuration::from_secs(30),
+            consolidation: None,
         }
     }
 }
@@ -75,6 +79,21 @@ impl ScaleDownPolicy {
     /// For how long nothing need happen before a drain is over, with so many pods on the node that have to be evicted still.
     pub fn drain_patience(&self, evictions: u32) -> SignedDuration {
         if evictions > 0 { self.eviction_timeout } else { self.end_grace }
+    }
+}
+
+/// How nodes are replaced by a cheaper machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Consolidation {
+    /// When the old nodes have not gone so long after the machine was asked for, the replacement is given up: the new node
+    /// goes like any other that is not needed. For as long again nothing else is replaced.
+    pub give_up_after: SignedDuration,
+}
+
+impl Default for Consolidation {
+    fn default() -> Self {
+        Consolidation { give_up_after: SignedDuration::from_hours(1) }
     }
 }
 

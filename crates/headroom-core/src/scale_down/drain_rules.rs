@@ -112,7 +112,7 @@ impl Ruling {
 
 /// What it takes to move a pod of priority 0. A pod's priority adds to it, and at most ten times as much; so Karpenter
 /// reckons (`spec/karpenter-and-users.md` 1.1).
-const COST: i64 = 1 << 25;
+pub(super) const COST: i64 = 1 << 25;
 
 impl Rulings {
     pub(super) fn new(

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
+use super::consolidate::active_replacement;
 use super::disruptions::Disruptions;
 use super::drain_rules::stuck;
 use super::load::{Judge, Load};
@@ -132,6 +133,13 @@ impl<'a> Look<'a> {
         Some(look)
     }
 
+    /// Says of nodes that are kept why they are, where there is more to say than was known first.
+    pub(super) fn note_kept(&mut self, why: &BTreeMap<Arc<str>, Kept>) {
+        for (name, kept) in &mut self.kept {
+            why.get(name).into_iter().for_each(|why| kept.clone_from(why));
+        }
+    }
+
     /// The order in which pods go to idle nodes when they fit on no other: to those last that are tried first.
     pub(crate) fn ranks(&self) -> FxHashMap<Arc<str>, u32> {
         let last_first = self.candidates.iter().rev();
@@ -230,6 +238,11 @@ fn stays(
     }
     if node.scale_down_disabled {
         return Err(Kept::Annotated { value: "scale-down-disabled".into() });
+    }
+    if let Some((replacement, until)) = active_replacement(round)
+        && replacement.made(&shrinking.group.name, view)
+    {
+        return Err(Kept::Replacement { nodes: replacement.nodes.clone(), until });
     }
     let memory = round.memory.groups.get(&shrinking.group.name);
     let deadline = node.created.and_then(|created| created.saturating_add(shrinking.group.boot_timeout).ok());

@@ -11,6 +11,7 @@
 
 mod budgets;
 mod choice;
+mod consolidate;
 mod cron;
 mod disruptions;
 mod drain_rules;
@@ -39,11 +40,12 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use crate::membership::Membership;
-use crate::memory::{GroupMemory, Level, Lock, Watch};
+use crate::memory::{GroupMemory, Level, Lock, Replacement, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
 use crate::round::Round;
-use crate::strategy::pending::Placed;
+use crate::strategy::pending::{OnOffer, Placed};
 use choice::{Chooser, enough};
+use consolidate::{Consolidated, active_replacement, consolidate, underway};
 use draining::Step;
 use look::{Candidate, Shrinking, expires, idle_since, removal};
 use simulation::{Homeless, Refused, Simulation};
@@ -55,8 +57,10 @@ pub(crate) fn pass(
     mut look: Look<'_>,
     membership: &Membership<'_>,
     placed: &mut Placed,
+    on_offer: &[OnOffer<'_>],
     memories: &mut [GroupMemory],
 ) -> Watch {
+    let mut replacement = underway(round);
     taken_back::untaint(round, &mut look, placed, memories);
     look.next_expiry.into_iter().for_each(|at| round.wake.at(at));
     let policy = look.judge.policy;
@@ -78,7 +82,7 @@ pub(crate) fn pass(
             _ => BTreeMap::new(),
         };
         keep_all(round, look);
-        return Watch { idle, level };
+        return Watch { idle, level, replacement };
     }
     for shrinking in &look.groups {
         if let Err(why) = round.may_remove(shrinking.group) {
@@ -90,9 +94,18 @@ pub(crate) fn pass(
         chooser: Chooser::new(round, policy, &look.groups, memories),
         idle: BTreeMap::new(),
     };
+    let quiet = look.marked.is_empty() && !round.actions.iter().any(|planned| planned.action.changes_size());
     run.go_on(round, &mut look, memories, &grown);
-    let removable = run.try_all(&mut look);
+    let Tried { removable, full } = run.try_all(&mut look);
+    let quiet = quiet && removable.is_empty() && policy.consolidation.is_some();
     run.choose(round, &mut look, removable);
+    if let Some((replacement, _)) = active_replacement(round) {
+        run.await_replacement(&mut look, &full, replacement);
+    } else if quiet && replacement.is_none() {
+        let done = run.consolidate(round, &look, membership, on_offer, memories, &full);
+        look.note_kept(&done.kept);
+        replacement = done.replacement;
+    }
     soft_taints::set(round, &look, membership, &run.idle);
     round.report.budgets = run.chooser.budget_uses(&look.groups);
     report(round, &look);
@@ -101,7 +114,7 @@ pub(crate) fn pass(
     // What goes by this plan has not fallen when it is gone.
     let removals = round.actions.iter().filter(|planned| matches!(planned.action, Action::Remove { .. })).count();
     let nodes = level.nodes.saturating_sub(u32::try_from(removals).unwrap_or(u32::MAX));
-    Watch { idle: run.idle, level: Level { nodes, ..level } }
+    Watch { idle: run.idle, level: Level { nodes, ..level }, replacement }
 }
 
 /// The nodes that could have gone before and still look as if they could, and since when.
@@ -110,6 +123,14 @@ fn still_idle(round: &Round<'_>, look: &Look<'_>) -> BTreeMap<Arc<str>, Timestam
     let nodes = look.candidates.iter().map(|candidate| &candidate.view.node.name);
     let nodes = nodes.chain(look.marked.iter().map(|marked| &marked.view.node.name));
     nodes.filter_map(|name| Some((Arc::clone(name), *before?.get(name)?))).collect()
+}
+
+/// What came of trying to empty idle nodes.
+struct Tried {
+    /// Those that can be, by their positions among the candidates; groups that go as a whole together.
+    removable: Vec<Vec<usize>>,
+    /// Those whose pods have no place.
+    full: Vec<usize>,
 }
 
 struct Run<'a> {
@@ -170,8 +191,8 @@ impl Run<'_> {
     }
 
     /// Tries every idle node, or every group that goes as a whole, and gives those that could go.
-    fn try_all(&mut self, look: &mut Look<'_>) -> Vec<Vec<usize>> {
-        let mut removable = Vec::new();
+    fn try_all(&mut self, look: &mut Look<'_>) -> Tried {
+        let (mut removable, mut full) = (Vec::new(), Vec::new());
         for unit in self.units(look) {
             let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
             let loads: Vec<(&str, &load::Load)> =
@@ -184,6 +205,9 @@ impl Run<'_> {
                     removable.push(unit);
                 }
                 Err((at, refused)) => {
+                    if let ([one], Refused::Homeless(_)) = (&*unit, &refused) {
+                        full.push(*one);
+                    }
                     let whole = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
                     let mut kept = Vec::new();
                     for (position, candidate) in nodes.iter().enumerate().filter(|(position, _)| *position != at) {
@@ -198,7 +222,38 @@ impl Run<'_> {
                 }
             }
         }
-        removable
+        Tried { removable, full }
+    }
+
+    /// Nodes that a machine on its way is to replace have nothing to wait for once it is there.
+    fn await_replacement(&mut self, look: &mut Look<'_>, full: &[usize], replacement: &Replacement) {
+        let old = full.iter().filter_map(|at| look.candidates.get(*at));
+        let old = old.filter(|candidate| replacement.nodes.contains(&candidate.view.node.name));
+        let kept = old.map(|candidate| {
+            let name = &candidate.view.node.name;
+            self.idle.insert(Arc::clone(name), candidate.idle_since);
+            (Arc::clone(name), Kept::AwaitsReplacement { group: Arc::clone(&replacement.group) })
+        });
+        let kept = kept.collect();
+        look.note_kept(&kept);
+    }
+
+    /// Buys a machine for idle nodes whose pods have no place, where that pays. They begin to wait when that is found.
+    fn consolidate(
+        &mut self,
+        round: &mut Round<'_>,
+        look: &Look<'_>,
+        membership: &Membership<'_>,
+        on_offer: &[OnOffer<'_>],
+        memories: &mut [GroupMemory],
+        full: &[usize],
+    ) -> Consolidated {
+        let done = consolidate(round, look, membership, &mut self.simulation, &self.chooser, on_offer, memories, full);
+        let waiting = full.iter().filter_map(|at| look.candidates.get(*at));
+        for candidate in waiting.filter(|candidate| done.kept.contains_key(&candidate.view.node.name)) {
+            self.idle.insert(Arc::clone(&candidate.view.node.name), candidate.idle_since);
+        }
+        done
     }
 
     /// Idle nodes that are tried together: one by one, but a group that goes as a whole at once and before others, the

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::load::Load;
 use crate::plan::{Kept, Placeholder};
-use crate::scheduling::{Mark, Misfit, NodeId, Placement, Supply};
+use crate::scheduling::{Mark, Misfit, NodeId, Placement, Supply, TemplateId};
 use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
 use crate::strategy::pending::{Placed, Placeholders};
 
@@ -122,6 +122,25 @@ impl<'a> Simulation<'a> {
             None => Ok(()),
             Some(left) => Err(self.homeless(left.class, left.count, left.why)),
         }
+    }
+
+    /// Lets pods go to machines that are on their way or new too. Nodes are not tried without such machines any more.
+    pub(super) fn let_new_come(&mut self) {
+        self.placement.let_new_come(true);
+        self.full.clear();
+    }
+
+    /// Which of these nodes, tried one after the other, can be emptied together with one new machine of a template, by
+    /// position. Everything is as before afterwards.
+    pub(super) fn empty_with_new(&mut self, template: TemplateId, nodes: &[(&str, &Load)]) -> Vec<usize> {
+        let (start, taken) = (self.placement.mark(), self.taken.clone());
+        self.placement.expect(template, 1);
+        let tried = nodes.iter().enumerate().map(|(at, node)| (at, self.empty(&[*node]).is_ok()));
+        let emptied = tried.filter(|(_, empty)| *empty).map(|(at, _)| at).collect();
+        self.placement.rollback(start);
+        self.taken = taken;
+        self.full.clear();
+        emptied
     }
 
     fn homeless(&self, class: ClassId, count: u32, misfit: Misfit) -> Refused {

@@ -178,7 +178,10 @@ fn of_kind(mut nodes: Vec<KeptNode<'_>>) -> Vec<String> {
 fn nearness(why: &Kept) -> (Option<Ratio>, Option<Timestamp>) {
     match why {
         Kept::Busy { usage, .. } => (usage.percent, None),
-        Kept::Young { until, .. } | Kept::Cooling { until, .. } | Kept::GivenUp { until } => (None, Some(*until)),
+        Kept::Replaceable { until, .. }
+        | Kept::Young { until, .. }
+        | Kept::Cooling { until, .. }
+        | Kept::GivenUp { until } => (None, Some(*until)),
         _ => (None, None),
     }
 }

@@ -6,7 +6,12 @@ use crate::snapshot::ClassId;
 impl Placement {
     /// From now on pods only go to nodes that are there: what is on its way or new may not come.
     pub(crate) fn only_nodes(&mut self) {
-        self.only_nodes = true;
+        self.let_new_come(false);
+    }
+
+    /// Whether pods may go to what is on its way or new from now on.
+    pub(crate) fn let_new_come(&mut self, may: bool) {
+        self.only_nodes = !may;
         for statics in self.statics.iter_mut() {
             statics.seen = Vec::new();
             statics.fits = Default::default();

@@ -8,6 +8,7 @@ mod coming;
 mod daemon_sets;
 mod look;
 mod minimum;
+mod on_offer;
 mod open;
 mod options;
 mod place;
@@ -36,6 +37,7 @@ use open::Open;
 use place::{place, present};
 use waiting::Counted;
 
+pub(crate) use on_offer::OnOffer;
 pub(crate) use place::Placed;
 pub(crate) use placeholders::Placeholders;
 pub(crate) use template::stays_on_nodes;
@@ -53,7 +55,12 @@ pub(crate) struct Outcome<'a> {
     placed: Option<Placed>,
 }
 
-impl Outcome<'_> {
+impl<'a> Outcome<'a> {
+    /// Machines that could be bought for something else than waiting pods.
+    pub(crate) fn on_offer(&self, policy: &Policy) -> Vec<OnOffer<'a>> {
+        on_offer::on_offer(&self.open, policy, &self.present)
+    }
+
     /// The cluster with the waiting pods and the placeholders in their places.
     pub(crate) fn into_placed(self, round: &Round<'_>) -> Placed {
         self.placed.unwrap_or_else(|| Placed::nothing(round, &self.open))

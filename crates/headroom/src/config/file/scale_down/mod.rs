@@ -2,6 +2,7 @@
 
 mod at_least;
 mod budget;
+mod consolidation;
 mod settings;
 
 use headroom_core::policy::{Percent, ScaleDown, ScaleDownPolicy};
@@ -9,6 +10,7 @@ use jiff::SignedDuration;
 
 use crate::config::kind::{Kind, count, duration, flag, list, percent};
 use crate::config::record::Record;
+use consolidation::Replacing;
 
 pub(super) use settings::{Settings, of_group};
 
@@ -16,12 +18,18 @@ pub(super) use settings::{Settings, of_group};
 pub(super) struct Shrinking {
     pub(super) enabled: bool,
     shared: ScaleDownPolicy,
+    replacing: Replacing,
     each: Settings,
 }
 
 impl Default for Shrinking {
     fn default() -> Self {
-        Shrinking { enabled: true, shared: ScaleDownPolicy::default(), each: ScaleDown::default().into() }
+        Shrinking {
+            enabled: true,
+            shared: ScaleDownPolicy::default(),
+            replacing: Replacing::default(),
+            each: ScaleDown::default().into(),
+        }
     }
 }
 
@@ -34,7 +42,7 @@ impl AsMut<Settings> for Shrinking {
 impl Shrinking {
     /// What all groups share; None when it is off.
     pub(super) fn shared(&self) -> Option<ScaleDownPolicy> {
-        self.enabled.then(|| self.shared.clone())
+        self.enabled.then(|| ScaleDownPolicy { consolidation: self.replacing.settings(), ..self.shared.clone() })
     }
 
     /// The settings of a group with these of its own.
@@ -67,6 +75,12 @@ pub(super) fn kind() -> Kind<Shrinking> {
             |down| &mut down.shared.budgets,
             "How many nodes of all groups together may be on their way out at once, whatever `budgets` leave to each. \
              Left out: as many as `budgets` leave.",
+        )
+        .field(
+            "consolidation",
+            consolidation::kind(),
+            |down| &mut down.replacing,
+            "Whether nodes make way for a machine that costs less.",
         )
         .field("atLeast", at_least::kind(), |down| &mut down.shared.at_least, "What the cluster keeps in any case.")
         .field(
