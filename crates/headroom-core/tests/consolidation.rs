@@ -81,7 +81,6 @@ fn a_cheaper_machine_comes_first_and_then_the_old_nodes_go() {
 
             large 0, wants +0
             small 1, wants +0, 1 in service
-              not: cluster: nodes fell from 3 to 1 at once, so nothing is removed before 2026-01-01T00:32:20Z
               not: node s1: memory 75% (11.72Ki of 15.63Ki) is above 50%
         "#]],
     );
