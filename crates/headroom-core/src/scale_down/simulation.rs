@@ -95,8 +95,19 @@ impl<'a> Simulation<'a> {
         if let Some(pods) = self.taken.get(&node) {
             return Err(Refused::Kept(Kept::TakesPods { pods: *pods }));
         }
-        let placeholders: Vec<(ClassId, u32)> = self.placement.extra_on(node).collect();
-        for (class, count) in load.moves.iter().chain(&placeholders) {
+        let size = |class: ClassId| {
+            let requests = &self.placement.spec(class).requests;
+            (requests.cpu, requests.memory)
+        };
+        let mut pods: Vec<(ClassId, u32)> = load.moves.iter().chain(&load.returns).copied().collect();
+        pods.sort_by(|(a, _), (b, _)| {
+            size(*b).cmp(&size(*a)).then_with(|| self.placement.rank(*a).cmp(&self.placement.rank(*b)))
+        });
+        // Placeholders are moved, and not evicted: they come last.
+        let mut placeholders: Vec<(ClassId, u32)> = self.placement.extra_on(node).collect();
+        placeholders.sort_by_key(|(class, _)| self.placement.rank(*class));
+        pods.extend(&placeholders);
+        for (class, count) in &pods {
             if let Some(kind) = self.placement.unknown(*class) {
                 return Err(Refused::Kept(Kept::NotKnown { kind, coverage: self.coverage(kind) }));
             }
@@ -107,16 +118,6 @@ impl<'a> Simulation<'a> {
         for (class, count) in load.moves.iter().chain(&placeholders) {
             self.placement.take_off(*class, node, *count);
         }
-        let mut pods: Vec<(ClassId, u32)> = load.moves.iter().chain(&load.returns).copied().collect();
-        let size = |class: ClassId| {
-            let requests = &self.placement.spec(class).requests;
-            (requests.cpu, requests.memory)
-        };
-        pods.sort_by(|(a, _), (b, _)| {
-            size(*b).cmp(&size(*a)).then_with(|| self.placement.rank(*a).cmp(&self.placement.rank(*b)))
-        });
-        // Placeholders are moved, and not evicted: they come last.
-        pods.extend(placeholders);
         let filled = self.placement.fill(&pods, &mut Supply::none());
         match filled.unplaced.into_iter().next() {
             None => Ok(()),
