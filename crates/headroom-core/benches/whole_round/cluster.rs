@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use headroom_core::policy::{Group, Pending, Policy, ScaleDownPolicy, Selection, Size, Strategy};
+use headroom_core::policy::{Group, Pending, Percent, Policy, ScaleDownPolicy, Selection, Size, SlackPolicy, Strategy};
 use headroom_core::quantity::Resources;
 use headroom_core::scheduling::HOSTNAME;
 use headroom_core::snapshot::{
@@ -154,6 +154,7 @@ pub(crate) fn policy() -> Policy {
     Policy {
         groups: (0..GROUPS).map(group).collect(),
         scale_down: Some(ScaleDownPolicy::default()),
+        slack: SlackPolicy { rate: Some(Percent::whole(10)), ..SlackPolicy::default() },
         ..Policy::default()
     }
 }

@@ -6,7 +6,7 @@ use super::template::NewMachine;
 use crate::balance::Shape;
 use crate::limits::{self, Bound, Present};
 use crate::machines::Machines;
-use crate::policy::{Group, Pending};
+use crate::policy::{Group, Pending, Spare};
 use crate::pricing::Quote;
 use crate::quantity::Resources;
 use crate::snapshot::{Labels, Template};
@@ -96,6 +96,11 @@ impl<'c> Candidates<'c> {
         let Open { machine, free, labels, .. } = self.0.get(at)?;
         let Template { capacity, allocatable, .. } = &machine.template;
         Some(Shape { capacity, allocatable, free, labels })
+    }
+
+    /// Whether any of them keeps room of its own.
+    pub(super) fn keep_spare(&self) -> bool {
+        self.0.iter().any(|open| open.settings.spare != Spare::default())
     }
 
     pub(super) fn size(&self, at: usize) -> u32 {

@@ -73,13 +73,14 @@ pub(super) fn choose(
             Some((held, packed)) if held == at && !at_best => {
                 let family = families.get(at)?;
                 let nodes = shared_out(placement, candidates, family, &packed, &before);
-                let estimate = if nodes.iter().all(|node| as_packed(family, &packed).any(|packed| packed == *node)) {
-                    packed
-                } else {
-                    // The pods are on machines of one group that the others get: once more, on those that are bought.
-                    placement.rollback(mark);
-                    estimate(placement, &offers_of(candidates, &nodes), pods, None)
-                };
+                let moved = nodes.iter().any(|node| as_packed(family, &packed).all(|packed| packed != *node));
+                if !(moved && candidates.keep_spare()) {
+                    return Some(Choice { nodes, estimate: packed, ranking });
+                }
+                // The pods are on machines of one group that others of the family get. Room that a group keeps for itself is
+                // looked for on its own machines, so they are packed once more, on those that are bought.
+                placement.rollback(mark);
+                let estimate = estimate(placement, &offers_of(candidates, &nodes), pods, None);
                 return Some(Choice { nodes, estimate, ranking });
             }
             _ => to_pack.push(at),

@@ -51,6 +51,10 @@ impl Placeholders {
         Placeholders { lots, groups }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.lots.is_empty()
+    }
+
     /// Puts them back where they were, as far as there is still room and as many are wanted: the first ones by kind, and of
     /// one kind by node, so that the last ones are pushed out first.
     pub(super) fn keep(&mut self, placement: &mut Placement) {

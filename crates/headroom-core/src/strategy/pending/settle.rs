@@ -19,6 +19,10 @@ pub(super) fn settle(
     pods: &[(ClassId, u32)],
     open: &[Open<'_>],
 ) -> Vec<(ClassId, u32)> {
+    let upcoming = open.iter().any(Open::has_upcoming);
+    if placeholders.is_empty() && !upcoming {
+        return fill(placement, pods, Order::Priority);
+    }
     let start = placement.mark();
     let place = |order: Order, keep: bool, placement: &mut Placement, placeholders: &mut Placeholders| {
         placement.rollback(start);
@@ -34,7 +38,6 @@ pub(super) fn settle(
         let lost = (count(&left), count(&placeholders.settle(placement)));
         Attempt { order, keep, left, helped, lost }
     };
-    let upcoming = open.iter().any(Open::has_upcoming);
     let first = attempt(Order::Priority, true);
     if first.lost == (0, 0) || (first.lost.0 == 0 && !upcoming) {
         return first.left;
