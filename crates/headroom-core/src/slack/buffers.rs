@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Wanted;
 use super::owners::running;
+use super::{Wanted, share};
 use crate::plan::{BufferProblem, Placeholder, Warning};
-use crate::quantity::ceil_div;
 use crate::round::Round;
 use crate::snapshot::{CapacityBuffer, SharedSpec, Snapshot, Workload};
 
@@ -44,10 +43,8 @@ fn pods(snapshot: &Snapshot, buffer: &CapacityBuffer) -> Result<(SharedSpec, u32
         return Err(BufferProblem::NotFound { reference });
     };
     let spec = pod_of(snapshot, workload);
-    let scaled = buffer.percentage.filter(|_| buffer.scalable.is_some()).map(|percentage| {
-        let pods = ceil_div(i128::from(percentage) * i128::from(workload.replicas), 100);
-        u32::try_from(pods).unwrap_or(u32::MAX)
-    });
+    let percentage = buffer.percentage.filter(|_| buffer.scalable.is_some());
+    let scaled = percentage.map(|percentage| share(percentage, workload.replicas));
     let count = match (buffer.replicas.max(scaled), buffer.limits.pods(&spec.requests)) {
         (Some(count), Some(most)) => count.min(most),
         (Some(count), None) => count,

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Wanted;
 use super::owners::{running, top};
+use super::{Wanted, share};
 use crate::plan::{Placeholder, Warning};
-use crate::quantity::ceil_div;
 use crate::round::Round;
 use crate::snapshot::{ClassId, ClassView, PodKind, PodSpec, SharedSpec, Snapshot};
 
@@ -51,10 +50,7 @@ impl Copies {
     fn of(self, replicas: u32) -> u32 {
         match self {
             Copies::Number(copies) => copies,
-            Copies::Percent(percent) => {
-                let copies = ceil_div(i128::from(percent) * i128::from(replicas), 100);
-                u32::try_from(copies).unwrap_or(u32::MAX)
-            }
+            Copies::Percent(percent) => share(percent, replicas),
         }
     }
 

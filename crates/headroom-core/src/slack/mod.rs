@@ -17,7 +17,7 @@ pub(crate) use ground::GroupGround;
 
 use crate::plan::{Placeholder, Slack, Warning};
 use crate::policy::Largest;
-use crate::quantity::{Resources, Totals};
+use crate::quantity::{Resources, Totals, ceil_div};
 use crate::round::Round;
 use crate::snapshot::{Coverage, Eviction, Kind, PodKind, PodSpec, SharedSpec};
 use ground::Ground;
@@ -86,6 +86,11 @@ fn warn_of_unknown(round: &mut Round<'_>) {
             round.warn(Warning::SlackNotKnown { kind, coverage });
         }
     }
+}
+
+/// A percentage of some replicas, rounded up.
+fn share(percent: u32, replicas: u32) -> u32 {
+    u32::try_from(ceil_div(i128::from(percent) * i128::from(replicas), 100)).unwrap_or(u32::MAX)
 }
 
 /// A pod that requests this and asks for nothing else.

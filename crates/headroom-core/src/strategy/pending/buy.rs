@@ -44,7 +44,7 @@ pub(super) fn buy(
     for mut pods in by_priority.into_values() {
         // What was bought for those before may have room left.
         let filled = placement.fill(&pods, &mut Supply::none());
-        pods = unplaced(&filled);
+        pods = unplaced(&filled.unplaced);
         if let Some(choice) = choices.last_mut() {
             choice.estimate.placed.extend(filled.placed);
         }
@@ -85,7 +85,7 @@ fn buy_together(
         if bought == 0 {
             break;
         }
-        *left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
+        *left = unplaced(&choice.estimate.unplaced);
         choices.push(choice);
     }
     cut_rooms(open, round, present);

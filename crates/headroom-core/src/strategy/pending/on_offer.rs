@@ -22,8 +22,7 @@ pub(crate) struct OnOffer<'a> {
 
 /// One machine of each group that may get one more, the cheapest first; nothing while any machine is on its way.
 pub(super) fn on_offer<'a>(open: &[Open<'a>], policy: &Policy, present: &Present) -> Vec<OnOffer<'a>> {
-    let comes = |open: &Open<'_>| open.machines.unregistered > 0 || !open.machines.booting.is_empty();
-    if open.iter().any(|open| comes(open) || open.planned != open.size) {
+    if open.iter().any(|open| open.has_upcoming() || open.planned != open.size) {
         return Vec::new();
     }
     let offer = |(template, open): (u32, &Open<'a>)| {

@@ -113,7 +113,7 @@ fn take_back(placement: &mut Placement, leaving: &mut Vec<NodeId>, left: &mut Ve
     }
     let start = placement.mark();
     leaving.iter().for_each(|node| placement.reopen(*node));
-    *left = unplaced(&placement.fill(left, &mut Supply::none()));
+    *left = unplaced(&placement.fill(left, &mut Supply::none()).unplaced);
     let taken: BTreeSet<NodeId> = placement.placed_since(start).into_iter().map(|(node, ..)| node).collect();
     leaving.retain(|node| !taken.contains(node));
     leaving.iter().for_each(|node| placement.close(*node));

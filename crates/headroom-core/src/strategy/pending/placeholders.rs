@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::settle::unplaced;
 use crate::memory::{Memory, Places};
 use crate::plan::{EqualPlaceholders, Placeholder, Placeholders as Report};
 use crate::scheduling::{NodeId, Place, Placement, Supply, TemplateId};
@@ -85,11 +86,9 @@ impl Placeholders {
         for lot in &mut self.lots {
             let rest = lot.wanted.count.saturating_sub(lot.kept_count()).saturating_sub(lot.settled);
             let filled = placement.fill(&[(lot.class, rest)], &mut Supply::none());
-            let unplaced = filled.unplaced.iter().map(|lot| lot.count).sum::<u32>();
-            lot.settled += rest.saturating_sub(unplaced);
-            if unplaced > 0 {
-                left.push((lot.class, unplaced));
-            }
+            let unplaced = unplaced(&filled.unplaced);
+            lot.settled += rest.saturating_sub(unplaced.iter().map(|(_, count)| count).sum());
+            left.extend(unplaced);
         }
         left
     }
@@ -132,6 +131,9 @@ impl Placeholders {
     /// Where they are now: what the next round puts back.
     pub(crate) fn places(&self, placement: &Placement) -> BTreeMap<Arc<str>, Places> {
         let mut all: BTreeMap<Arc<str>, Places> = BTreeMap::new();
+        if self.is_empty() {
+            return all;
+        }
         for (place, class, count) in placement.extra_places() {
             let Some(lot) = self.lots.iter().find(|lot| lot.class == class) else { continue };
             let places = all.entry(lot.wanted.name()).or_default();

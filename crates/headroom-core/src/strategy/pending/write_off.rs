@@ -15,7 +15,8 @@ use crate::policy::{Group, Pending};
 use crate::round::Round;
 use crate::snapshot::CloudGroup;
 
-/// Gives up what never came, and says by how much the target is lowered for it. None when there is nothing, or when it is not certain; then a refusal says why.
+/// Gives up what never came, and says by how much the target is lowered for it. None when there is nothing, or when it is not
+/// certain; then a refusal says why.
 pub(super) fn write_off(
     round: &mut Round<'_>,
     observed: &Observed<'_, '_>,
