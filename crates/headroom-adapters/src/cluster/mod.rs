@@ -2,8 +2,11 @@
 
 pub mod kubernetes;
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use headroom_core::snapshot::{Change, Taint};
+use headroom_core::plan::Evict;
+use headroom_core::snapshot::{Change, Kind, Snapshot, Taint};
 use jiff::Timestamp;
 
 /// A cluster that runs pods on nodes.
@@ -12,25 +15,28 @@ use jiff::Timestamp;
 /// follow; the next [`Cluster::observe`] shows whether it did.
 #[async_trait]
 pub trait Cluster: Send + Sync {
-    /// What has changed since the observation before; everything, the first time.
-    async fn observe(&self) -> Result<Observation, ClusterError>;
+    /// What has changed since `known`, the snapshot that took in every observation before; everything, the first time. It
+    /// waits for nothing and cannot fail: what is not known is in [`Observation::ages`].
+    async fn observe(&self, known: &Snapshot) -> Observation;
 
     /// Returns once there may be something new to observe. It carries no data.
     async fn changed(&self);
 
-    /// Puts a taint on a node. One with the same key and effect is replaced.
+    /// Puts a taint on a node. One with the same key and effect is replaced; every other one stays, also one that somebody
+    /// puts there at the same time.
     async fn taint(&self, node: &str, taint: &Taint) -> Result<(), ClusterError>;
 
     /// Takes every taint with this key off a node.
     async fn untaint(&self, node: &str, key: &str) -> Result<(), ClusterError>;
 
-    /// Marks a node so that it takes no new pods.
-    async fn cordon(&self, node: &str) -> Result<(), ClusterError>;
+    /// Asks a pod to leave its node, as far as disruption budgets allow. One that is gone or on its way out is no error.
+    async fn evict(&self, pod: &Evict) -> Result<(), ClusterError>;
 
-    /// Asks the pods that would be lost with a node to leave it, as far as disruption budgets allow.
-    async fn drain(&self, node: &str) -> Result<(), ClusterError>;
+    /// The pods (`namespace/name`) that would be lost if `node` went now, read afresh from the cluster: all but those that
+    /// go with every node and those that have ended.
+    async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError>;
 
-    /// Deletes a node whose machine is gone.
+    /// Deletes a node whose machine is gone. One that is gone already is no error.
     async fn forget(&self, node: &str) -> Result<(), ClusterError>;
 }
 
@@ -39,8 +45,12 @@ pub trait Cluster: Send + Sync {
 pub struct Observation {
     /// To be applied to the builder that took in the observations before.
     pub changes: Vec<Change>,
-    /// The instant up to which the changes are complete.
+    /// When it was made.
     pub as_of: Timestamp,
+    /// The instant until which each kind is known to be complete; None for a kind that has not been read completely yet.
+    pub ages: BTreeMap<Kind, Option<Timestamp>>,
+    /// Objects that were left out or read in another way than they were written, and why.
+    pub warnings: Vec<String>,
 }
 
 /// Why a cluster did not do something.
@@ -52,7 +62,7 @@ pub enum ClusterError {
         /// The node asked for.
         node: String,
     },
-    /// Somebody else changed the object at the same time. The next round sees the new state.
+    /// Somebody else changed the object at the same time, again and again. The next round sees the new state.
     #[error("{object} was changed by somebody else at the same time")]
     Conflict {
         /// Kind and name.
@@ -69,6 +79,19 @@ pub enum ClusterError {
     /// Headroom's account may not do this.
     #[error("not allowed to {verb} {object}; hint: grant it to Headroom's service account")]
     Forbidden {
+        /// What was tried.
+        verb: String,
+        /// On what.
+        object: String,
+    },
+    /// Another instance leads, or may lead by now: nothing was sent.
+    #[error("this instance does not lead")]
+    NotLeading,
+    /// The cluster did not answer in time. Whether it was done is not known; the next round sees it.
+    #[error("no answer within {seconds} s to {verb} {object}")]
+    Timeout {
+        /// How long was waited.
+        seconds: u64,
         /// What was tried.
         verb: String,
         /// On what.
