@@ -3,6 +3,7 @@
 pub mod kubernetes;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use headroom_core::plan::Evict;
@@ -29,11 +30,12 @@ pub trait Cluster: Send + Sync {
     /// Takes every taint with this key off a node.
     async fn untaint(&self, node: &str, key: &str) -> Result<(), ClusterError>;
 
-    /// Asks a pod to leave its node, as far as disruption budgets allow. One that is gone or on its way out is no error.
-    async fn evict(&self, pod: &Evict) -> Result<(), ClusterError>;
+    /// Asks a pod to leave `node`, as far as disruption budgets allow. One that is gone, on its way out or on another node
+    /// by now is no error.
+    async fn evict(&self, node: &str, pod: &Evict) -> Result<(), ClusterError>;
 
     /// The pods (`namespace/name`) that would be lost if `node` went now, read afresh from the cluster: all but those that
-    /// go with every node and those that have ended.
+    /// go with every node, those that have ended and those that are stuck on their way out.
     async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError>;
 
     /// Deletes a node whose machine is gone. One that is gone already is no error.
@@ -75,6 +77,8 @@ pub enum ClusterError {
         pod: String,
         /// What the cluster said.
         reason: String,
+        /// How long it asks to wait before the next try, when it says so.
+        retry_after: Option<Duration>,
     },
     /// Headroom's account may not do this.
     #[error("not allowed to {verb} {object}; hint: grant it to Headroom's service account")]

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::disruptions::Disruptions;
 use crate::plan::Unmovable;
 use crate::policy::ScaleDownPolicy;
-use crate::snapshot::{ClassId, Eviction, PodKind, PodSpec, PodView, Snapshot};
+use crate::snapshot::{ClassId, Eviction, Pod, PodKind, PodSpec, PodView, Snapshot};
 
 /// A pod that is still there so long after its time to end was over will not end any more.
 pub(super) const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
@@ -161,10 +161,19 @@ impl Rulings {
     }
 }
 
+/// Whether somebody would miss `pod` if its node went now: it does not belong to the node, has not ended, and is not stuck
+/// on its way out.
+pub fn lost_with_its_node(pod: &Pod, now: Timestamp) -> bool {
+    pod.spec.kind == PodKind::Workload && !pod.ended() && !(pod.deleting && overdue(pod.ends_by, now))
+}
+
 /// Whether a pod that is being deleted will not end any more, so that it holds nothing and nobody.
 pub(crate) fn stuck(pod: &PodView<'_>, now: Timestamp) -> bool {
-    let over = |ends_by: Timestamp| now.duration_since(ends_by) > STUCK_AFTER;
-    pod.deleting && pod.ends_by.is_some_and(over)
+    pod.deleting && overdue(pod.ends_by, now)
+}
+
+fn overdue(ends_by: Option<Timestamp>, now: Timestamp) -> bool {
+    ends_by.is_some_and(|ends_by| now.duration_since(ends_by) > STUCK_AFTER)
 }
 
 /// Whether a pod of kube-system is old enough to be moved, or else when it will be.

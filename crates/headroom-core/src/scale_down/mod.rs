@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use disruptions::Disruptions;
+pub use drain_rules::lost_with_its_node;
 pub(crate) use drain_rules::stuck;
 pub(crate) use guards::many_unready;
 pub use load::unmovable;

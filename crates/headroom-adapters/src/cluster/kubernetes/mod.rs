@@ -1,4 +1,13 @@
 //! Kubernetes: objects as the API server writes them, and what they are in Headroom's own values.
 
+pub mod act;
+mod call;
+pub mod client;
+mod fenced;
+pub mod lease;
 pub mod object;
+pub mod store;
 pub mod translate;
+
+#[cfg(test)]
+mod tests;

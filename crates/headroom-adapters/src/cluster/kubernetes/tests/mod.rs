@@ -1,0 +1,12 @@
+//! Contract tests with an API server that keeps objects and versions in memory.
+
+mod api;
+mod connection;
+mod election;
+mod evictions;
+mod nodes;
+mod rivals;
+mod store;
+mod taints;
+
+use api::{Api, Reaction};
