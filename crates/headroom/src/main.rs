@@ -3,5 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // The one provider of TLS for every client. It fails when there is one already, and this comes first.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     headroom::cli::main()
 }

@@ -8,7 +8,7 @@ use super::fenced::is_fenced;
 use crate::cluster::ClusterError;
 
 /// How long is waited for an answer. A lease is gone after 15 s.
-const DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
 /// What is tried, in the words of the errors.
 #[derive(Clone, Copy, Debug)]

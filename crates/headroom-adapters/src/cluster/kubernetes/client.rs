@@ -14,6 +14,7 @@ use kube::{Client, Config};
 use tower::ServiceBuilder;
 
 use super::fenced::FenceLayer;
+use super::proxy;
 use crate::fence::Fence;
 
 const NAME: &str = concat!("headroom/", env!("CARGO_PKG_VERSION"));
@@ -47,12 +48,12 @@ pub enum ConnectError {
         "no cluster is known; hint: name a kubeconfig file, set KUBECONFIG, or run in a pod that has a service account"
     )]
     NoCluster(#[source] Box<InferConfigError>),
-    /// The cluster is behind a proxy.
+    /// The proxy on the way to the API server is none that can be used.
     #[error(
-        "the API server is to be reached through the proxy {proxy}, which is not supported; hint: add the server to NO_PROXY"
+        "the proxy {proxy} cannot be used; hint: it must be reached through http, or the API server named in NO_PROXY"
     )]
     Proxy {
-        /// Its address without a user or password.
+        /// Its address, without a user or password.
         proxy: String,
     },
     /// Certificates or credentials cannot be used.
@@ -90,13 +91,11 @@ async fn find(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Config
 }
 
 fn client(mut config: Config, fence: Fence) -> Result<Client, ConnectError> {
-    if let Some(proxy) = &config.proxy_url {
-        return Err(ConnectError::Proxy { proxy: proxy.host().unwrap_or_default().to_owned() });
-    }
     config.headers.push((USER_AGENT, HeaderValue::from_static(NAME)));
     let server = config.cluster_url.to_string();
     let wrong = |source| ConnectError::Credentials { server: server.clone(), source: Box::new(source) };
-    let mut connector = TimeoutConnector::new(config.rustls_https_connector().map_err(wrong)?);
+    let way = proxy::way(&config, |name| std::env::var(name).ok())?;
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(way).map_err(wrong)?);
     connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
     connector.set_read_timeout(Some(READ_TIMEOUT));
     connector.set_write_timeout(Some(READ_TIMEOUT));

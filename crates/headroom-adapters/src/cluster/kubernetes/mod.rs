@@ -6,6 +6,7 @@ pub mod client;
 mod fenced;
 pub mod lease;
 pub mod object;
+mod proxy;
 pub mod store;
 pub mod translate;
 

@@ -7,6 +7,7 @@
 mod record;
 mod rivals;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::call::DEADLINE;
 use crate::cluster::ClusterError;
 use crate::fence::Fence;
 use record::{Record, Turn};
@@ -56,8 +58,8 @@ impl Timing {
 
 /// This instance's part in an election.
 ///
-/// It stands only while somebody waits in [`Election::leading`]. So whoever has lost has all the time it takes to stop what
-/// it does, before it can lead again.
+/// It stands only while somebody waits in [`Election::leading`], and whoever has lost sits out until all that was under way
+/// then has ended.
 pub struct Election {
     office: Arc<Office>,
     renewing: std::sync::Mutex<Option<JoinHandle<()>>>,
@@ -69,6 +71,8 @@ struct Office {
     fence: Fence,
     timing: Timing,
     leads: watch::Sender<bool>,
+    /// It has led and lost.
+    sits_out: AtomicBool,
 }
 
 impl Election {
@@ -76,7 +80,8 @@ impl Election {
     /// leads and no longer.
     pub fn new(client: Client, namespace: &str, name: &str, identity: &str, timing: Timing, fence: Fence) -> Self {
         let record = Mutex::new(Record::new(client, namespace, name, identity, timing.lease, fence.clone()));
-        let office = Office { record, fence, timing, leads: watch::Sender::new(false) };
+        let office =
+            Office { record, fence, timing, leads: watch::Sender::new(false), sits_out: AtomicBool::new(false) };
         Election { office: Arc::new(office), renewing: std::sync::Mutex::default() }
     }
 
@@ -85,6 +90,11 @@ impl Election {
         let office = &self.office;
         if *office.leads.borrow() {
             return;
+        }
+        if office.sits_out.load(Ordering::SeqCst) {
+            // No call waits longer for its answer. It must not be taken for one of the next term.
+            sleep(DEADLINE).await;
+            office.sits_out.store(false, Ordering::SeqCst);
         }
         let mut holder = String::new();
         loop {
@@ -184,5 +194,6 @@ async fn renew(office: Arc<Office>, mut last: Duration) {
         }
     }
     office.fence.close();
+    office.sits_out.store(true, Ordering::SeqCst);
     office.leads.send_replace(false);
 }

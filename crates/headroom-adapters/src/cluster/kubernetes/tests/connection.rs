@@ -99,9 +99,25 @@ async fn what_cannot_be_used_is_said_with_a_hint() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unreachable() {
+    for server in ["http://127.0.0.1:1", "https://127.0.0.1:1"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kubeconfig(&folder, server);
+        let acts = Acts::new(connect(Some(&path), None, Fence::open()).await.unwrap());
+        let error = acts.forget("a").await.unwrap_err();
+        assert!(matches!(error, ClusterError::Unreachable(_)), "{error}");
+    }
+}
+
+/// The proxy is this server too: it is asked for the way to the API server.
+#[tokio::test]
+async fn a_proxy_that_a_kubeconfig_names_is_asked_for_the_way() {
+    let proxy = Api::default();
     let folder = tempfile::tempdir().unwrap();
-    let path = kubeconfig(&folder, "http://127.0.0.1:1");
+    let path = kubeconfig(&folder, "https://kubernetes.example:6443");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let named = format!("{{\"proxy-url\":\"{}\",\"server\"", serve(&proxy).await);
+    std::fs::write(&path, text.replace("{\"server\"", &named)).unwrap();
     let acts = Acts::new(connect(Some(&path), None, Fence::open()).await.unwrap());
-    let error = acts.forget("a").await.unwrap_err();
-    assert!(matches!(error, ClusterError::Unreachable(_)), "{error}");
+    acts.forget("a").await.unwrap_err();
+    assert_eq!(proxy.log(), ["CONNECT "]);
 }
