@@ -41,10 +41,10 @@ pub(super) fn way(
 
 fn proxy(config: &Config, environment: impl Fn(&str) -> Option<String>) -> Option<Intercept> {
     let proxy = config.proxy_url.as_ref()?.to_string();
-    let of_environment = VARIABLES.iter().filter_map(|name| environment(name));
+    let mut of_environment = VARIABLES.iter().filter_map(|name| environment(name));
     let is_same = |text: String| text.parse::<Uri>().is_ok_and(|uri| uri.to_string() == proxy);
     let mut matcher = Matcher::builder().all(proxy.as_str());
-    if of_environment.map(is_same).any(|same| same) {
+    if of_environment.any(is_same) {
         matcher = matcher.no(environment("NO_PROXY").or_else(|| environment("no_proxy")).unwrap_or_default());
     }
     matcher.build().intercept(&config.cluster_url)
