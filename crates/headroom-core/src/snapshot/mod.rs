@@ -6,6 +6,7 @@
 mod builder;
 mod coverage;
 mod disruption;
+mod key;
 mod labels;
 mod object;
 mod rules;
@@ -22,6 +23,7 @@ use rustc_hash::FxBuildHasher;
 pub use builder::{Builder, Change};
 pub use coverage::{Coverage, Kind};
 pub use disruption::DisruptionBudget;
+pub use key::ObjectKey;
 pub use labels::Labels;
 pub use object::{
     CloudGroup, Effect, Eviction, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm,

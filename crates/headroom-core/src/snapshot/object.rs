@@ -304,6 +304,11 @@ impl SharedSpec {
         spec.hash(&mut hasher);
         SharedSpec(Arc::new((hasher.finish(), spec)))
     }
+
+    /// Whether somebody else has it too.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
 }
 
 impl std::fmt::Debug for SharedSpec {
