@@ -3,18 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use headroom_adapters::cluster::kubernetes::translate::{Malformed, Source};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::reader::Sink;
 
 /// One object that has been found and not been read yet.
-pub(super) trait Item {
+pub(super) trait Item: Source<Fault = Fault> {
     /// The object's `kind`, if it has one.
     fn kind(&self) -> Option<Cow<'_, str>>;
-
-    /// Reads the object.
-    fn read<'s, T: Deserialize<'s>>(&'s self) -> Result<T, Fault>;
 
     /// Where the object starts, in bytes from the start of `document`.
     fn offset(&self, document: &str) -> usize;
@@ -26,6 +24,12 @@ pub(super) struct Fault {
     pub(super) offset: usize,
     /// What is wrong.
     pub(super) problem: String,
+}
+
+impl From<Malformed> for Fault {
+    fn from(malformed: Malformed) -> Self {
+        Fault { offset: 0, problem: malformed.to_string() }
+    }
 }
 
 /// A list while it is read: hands its items on, one at a time.

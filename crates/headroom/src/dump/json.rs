@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use headroom_adapters::cluster::kubernetes::object::Text;
+use headroom_adapters::cluster::kubernetes::translate::Source;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Deserializer;
@@ -45,14 +46,18 @@ pub(super) fn read(text: &str, sink: &mut Sink<'_>) -> Result<(), Broken> {
 #[derive(Deserialize)]
 struct Object<'a>(#[serde(borrow)] &'a RawValue);
 
-impl Item for Object<'_> {
-    fn kind(&self) -> Option<Cow<'_, str>> {
-        first_of(&["kind"], self.0.get()).and_then(|(_, kind)| kind).map(Cow::Owned)
-    }
+impl Source for Object<'_> {
+    type Fault = Fault;
 
     fn read<'s, T: Deserialize<'s>>(&'s self) -> Result<T, Fault> {
         let text = self.0.get();
         serde_json::from_str(text).map_err(|error| Fault { offset: offset(text, &error), problem: problem(&error) })
+    }
+}
+
+impl Item for Object<'_> {
+    fn kind(&self) -> Option<Cow<'_, str>> {
+        first_of(&["kind"], self.0.get()).and_then(|(_, kind)| kind).map(Cow::Owned)
     }
 
     fn offset(&self, document: &str) -> usize {

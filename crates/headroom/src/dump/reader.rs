@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use headroom_adapters::cluster::kubernetes::object::{
-    CapacityBuffer, Condition, CsiNode, DaemonSet, Metadata, Namespace, Node, PersistentVolume, PersistentVolumeClaim,
-    Pod, PodDisruptionBudget, PodTemplate, StorageClass, Text, Workload,
-};
-use headroom_adapters::cluster::kubernetes::translate::{self, Malformed, Specs, Translated};
+use headroom_adapters::cluster::kubernetes::object::{Condition, Header, Metadata, Node, Pod};
+use headroom_adapters::cluster::kubernetes::translate::{self, Specs, Translated};
 use headroom_core::snapshot::{Builder, Change};
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::coverage::Seen;
 use super::item::{Fault, Item};
@@ -141,38 +137,22 @@ impl<'r> Sink<'r> {
 
     /// Takes in an object of this kind, if it is one that matters.
     fn take(&mut self, item: &impl Item, kind: &str) -> Result<(), Fault> {
-        let specs = &mut self.reader.specs;
-        let translated = match kind {
+        match kind {
             "Node" => return self.node(item),
             "Pod" => return self.pod(item),
-            "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "ReplicationController" => {
-                translate::workload(kind, &item.read::<Workload<'_>>()?, specs)
-            }
-            "PodTemplate" => translate::pod_template(&item.read::<PodTemplate<'_>>()?, specs),
-            "CapacityBuffer" => translate::capacity_buffer(&item.read::<CapacityBuffer<'_>>()?),
-            "DaemonSet" => translate::daemon_set(&item.read::<DaemonSet<'_>>()?, specs),
-            "Namespace" => translate::namespace(&item.read::<Namespace<'_>>()?),
-            "PersistentVolume" => translate::volume(&item.read::<PersistentVolume<'_>>()?),
-            "PersistentVolumeClaim" => translate::claim(&item.read::<PersistentVolumeClaim<'_>>()?),
-            "PodDisruptionBudget" => translate::disruption_budget(&item.read::<PodDisruptionBudget<'_>>()?, specs),
-            "StorageClass" => translate::storage_class(&item.read::<StorageClass<'_>>()?),
-            "CSINode" => translate::attach_limits(&item.read::<CsiNode<'_>>()?),
-            _ => return Ok(()),
-        };
-        let Translated { value, warnings } = match translated {
-            Err(Malformed::OtherGroup { .. }) => return Ok(()),
-            translated => translated.map_err(Fault::of_object)?,
-        };
-        for problem in warnings {
+            _ => {}
+        }
+        let Some(translated) = translate::object(kind, item, &mut self.reader.specs)? else { return Ok(()) };
+        for problem in translated.warnings {
             self.warn(item, 0, name_of(item, kind), problem);
         }
-        self.reader.builder.apply(value);
+        self.reader.builder.apply(translated.value);
         Ok(())
     }
 
     fn node(&mut self, item: &impl Item) -> Result<(), Fault> {
         let node: Node<'_> = item.read()?;
-        let Translated { value, warnings } = translate::node(&node).map_err(Fault::of_object)?;
+        let Translated { value, warnings } = translate::node(&node)?;
         self.note_times(&node.metadata, &node.status.conditions);
         for problem in warnings {
             self.warn(item, 0, format!("node {}", value.name), problem);
@@ -183,7 +163,7 @@ impl<'r> Sink<'r> {
 
     fn pod(&mut self, item: &impl Item) -> Result<(), Fault> {
         let pod: Pod<'_> = item.read()?;
-        let Translated { value, warnings } = translate::pod(&pod, &mut self.reader.specs).map_err(Fault::of_object)?;
+        let Translated { value, warnings } = translate::pod(&pod, &mut self.reader.specs)?;
         self.note_times(&pod.metadata, &pod.status.conditions);
         for problem in warnings {
             self.warn(item, 0, format!("pod {}/{}", value.spec.namespace, value.name), problem);
@@ -209,36 +189,7 @@ impl<'r> Sink<'r> {
     }
 }
 
-impl Fault {
-    fn of_object(malformed: Malformed) -> Self {
-        Fault { offset: 0, problem: malformed.to_string() }
-    }
-}
-
-/// What names an object whose other fields cannot be read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Header<'a> {
-    #[serde(borrow)]
-    metadata: Identity<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Identity<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    namespace: Text<'a>,
-}
-
 /// `pod default/web`, as much of it as is known.
 fn name_of(item: &impl Item, kind: &str) -> String {
-    let Ok(Header { metadata: Identity { name, namespace } }) = item.read() else { return kind.to_owned() };
-    let kind = kind.to_lowercase();
-    match (name.is_empty(), namespace.is_empty()) {
-        (true, _) => format!("a {kind} without a name"),
-        (false, true) => format!("{kind} {}", &*name),
-        (false, false) => format!("{kind} {}/{}", &*namespace, &*name),
-    }
+    item.read::<Header<'_>>().map_or_else(|_| kind.to_owned(), |header| header.describe(kind))
 }

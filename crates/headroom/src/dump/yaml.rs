@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use headroom_adapters::cluster::kubernetes::translate::Source;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -87,13 +88,17 @@ fn options() -> Options {
 #[derive(Deserialize)]
 struct Object(Spanned<Value>);
 
-impl Item for Object {
-    fn kind(&self) -> Option<Cow<'_, str>> {
-        self.0.value.get("kind")?.as_str().map(Cow::Borrowed)
-    }
+impl Source for Object {
+    type Fault = Fault;
 
     fn read<'s, T: Deserialize<'s>>(&'s self) -> Result<T, Fault> {
         T::deserialize(&self.0.value).map_err(|error| Fault { offset: 0, problem: error.to_string() })
+    }
+}
+
+impl Item for Object {
+    fn kind(&self) -> Option<Cow<'_, str>> {
+        self.0.value.get("kind")?.as_str().map(Cow::Borrowed)
     }
 
     fn offset(&self, document: &str) -> usize {

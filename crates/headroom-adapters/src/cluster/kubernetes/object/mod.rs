@@ -6,6 +6,7 @@
 mod cluster;
 mod constraints;
 mod disruption;
+mod header;
 mod node;
 mod pod;
 mod storage;
@@ -20,6 +21,7 @@ pub use constraints::{
     PreferredNodeTerm, PreferredPodTerm, Requirement, TopologySpreadConstraint,
 };
 pub use disruption::{PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus};
+pub use header::Header;
 pub use node::{Address, CsiDriver, CsiNode, CsiNodeSpec, DriverAllocatable, Node, NodeSpec, NodeStatus, Taint};
 pub use pod::{
     ClaimSource, Container, ContainerPort, ContainerStatus, EmptyDir, Pod, PodResourceClaim, PodSpec, PodStatus,

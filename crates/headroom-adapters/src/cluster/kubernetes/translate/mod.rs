@@ -4,6 +4,7 @@
 //! warning says so.
 
 mod amounts;
+mod any;
 mod cluster;
 mod constraints;
 mod disruption;
@@ -17,8 +18,9 @@ use headroom_core::quantity::QuantityError;
 use headroom_core::snapshot::Labels;
 use jiff::Timestamp;
 
-use super::object::{self, Map, Text};
+use super::object::{Map, Metadata, Text};
 
+pub use any::{Source, object};
 pub use cluster::{daemon_set, namespace};
 pub use disruption::disruption_budget;
 pub use node::{attach_limits, node};
@@ -33,6 +35,14 @@ pub struct Translated<T> {
     pub value: T,
     /// What was read in another way than it was written.
     pub warnings: Vec<String>,
+}
+
+impl<T> Translated<T> {
+    /// The same object in other values.
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Translated<U> {
+        let Translated { value, warnings } = self;
+        Translated { value: change(value), warnings }
+    }
 }
 
 /// Why an object cannot be translated.
@@ -76,12 +86,12 @@ pub enum Malformed {
 }
 
 /// The namespace of an object that has one; what leaves it out means `default`.
-fn namespace_of<'a>(metadata: &'a object::Metadata<'_>) -> &'a str {
+fn namespace_of<'a>(metadata: &'a Metadata<'_>) -> &'a str {
     if metadata.namespace.is_empty() { "default" } else { &metadata.namespace }
 }
 
-fn name_of<'a>(metadata: &'a object::Metadata<'_>) -> Result<&'a str, Malformed> {
-    let object::Metadata { name, namespace, .. } = metadata;
+fn name_of<'a>(metadata: &'a Metadata<'_>) -> Result<&'a str, Malformed> {
+    let Metadata { name, namespace, .. } = metadata;
     if name.is_empty() {
         Err(Malformed::NoName)
     } else if name.contains('/') || namespace.contains('/') {

@@ -20,13 +20,18 @@ use crate::cluster::kubernetes::object;
 const UNIQUE_TO_EACH_POD: [&str; 3] =
     ["statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"];
 
-/// What equal pods have in common, kept once for all of them.
+/// So many specs may be kept although no pod has them any more.
+const FEW: usize = 1_000;
+
+/// What equal pods have in common, kept once for all of them, for as long as somebody has it.
 ///
 /// Labels that no two pods of a StatefulSet or Job share are left out, unless a rule has been seen that selects pods by
 /// them.
 #[derive(Clone, Debug, Default)]
 pub struct Specs {
     shared: IndexSet<SharedSpec, FxBuildHasher>,
+    /// With so many it is time to forget those that nobody has any more.
+    most: usize,
     unique: [Unique; UNIQUE_TO_EACH_POD.len()],
 }
 
@@ -48,6 +53,11 @@ impl Specs {
     }
 
     pub(super) fn share(&mut self, spec: PodSpec) -> SharedSpec {
+        if self.shared.len() >= self.most {
+            self.shared.retain(SharedSpec::is_shared);
+            // Looking at all of them this seldom costs each new one two looks.
+            self.most = FEW.max(self.shared.len() * 2);
+        }
         let spec = SharedSpec::new(spec);
         let (index, _) = self.shared.insert_full(spec.clone());
         self.shared.get_index(index).cloned().unwrap_or(spec)
