@@ -82,7 +82,8 @@ impl fmt::Debug for Fence {
     }
 }
 
-fn boottime() -> Duration {
+/// The time since the machine started, that in which it was suspended included.
+pub(crate) fn boottime() -> Duration {
     let now = clock_gettime(CLOCK);
     // Neither is ever below zero.
     Duration::new(u64::try_from(now.tv_sec).unwrap_or_default(), u32::try_from(now.tv_nsec).unwrap_or_default())

@@ -9,6 +9,7 @@ pub mod object;
 mod proxy;
 pub mod store;
 pub mod translate;
+pub mod watch;
 
 #[cfg(test)]
 mod tests;
