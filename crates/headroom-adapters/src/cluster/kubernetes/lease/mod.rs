@@ -100,7 +100,6 @@ impl Election {
         loop {
             match office.turn(office.timing.attempt()).await {
                 Some(Turn::Ours { since }) => {
-                    office.extend(since);
                     office.leads.send_replace(true);
                     self.replace_renewal(Some(tokio::spawn(renew(Arc::clone(office), since))));
                     return;
@@ -123,10 +122,14 @@ impl Election {
 
     /// Gives the lease back, so that the next one need not wait for its end. Only for when nothing is under way any more.
     pub async fn release(&self) -> Result<(), ClusterError> {
-        self.office.fence.close();
+        let office = &self.office;
+        office.fence.close();
         self.replace_renewal(None);
-        self.office.leads.send_replace(false);
-        self.office.record.lock().await.release().await
+        office.leads.send_replace(false);
+        let mut record = office.record.lock().await;
+        // A renewal that had just come through has opened it again, and no other comes.
+        office.fence.close();
+        record.release().await
     }
 
     /// Stops the task that renews, if there is one, in favour of another.
@@ -147,24 +150,27 @@ impl Drop for Election {
 }
 
 impl Office {
-    /// Takes or renews the lease if nobody else has it; None when that is not known within `limit`.
+    /// Takes or renews the lease if nobody else has it, and opens the fence for as long as that allows; None when it is not
+    /// known within `limit` whose it is.
     async fn turn(&self, limit: Duration) -> Option<Turn> {
         let mut record = self.record.lock().await;
         match timeout(limit, record.turn()).await {
-            Ok(Ok(turn)) => Some(turn),
+            Ok(Ok(turn)) => {
+                if let Turn::Ours { since } = turn {
+                    self.fence.extend_to(since + self.timing.fence());
+                }
+                Some(turn)
+            }
             Ok(Err(error)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "the lease was not renewed");
+                tracing::warn!(error = &error as &dyn std::error::Error, "the lease was neither taken nor renewed");
                 None
             }
             Err(_) => {
-                tracing::warn!(seconds = limit.as_secs_f64(), "the lease was not renewed: no answer in time");
+                let seconds = limit.as_secs_f64();
+                tracing::warn!(seconds, "the lease was neither taken nor renewed: no answer in time");
                 None
             }
         }
-    }
-
-    fn extend(&self, since: Duration) {
-        self.fence.extend_to(since + self.timing.fence());
     }
 }
 
@@ -182,10 +188,7 @@ async fn renew(office: Arc<Office>, mut last: Duration) {
             break;
         }
         match office.turn(left.min(office.timing.attempt())).await {
-            Some(Turn::Ours { since }) => {
-                office.extend(since);
-                last = since;
-            }
+            Some(Turn::Ours { since }) => last = since,
             Some(Turn::Of(other)) => {
                 tracing::warn!(leader = other, "another instance leads: this one gives up");
                 break;

@@ -84,8 +84,8 @@ impl Record {
                 self.written = Some(written);
                 Ok(Turn::Ours { since })
             }
-            // Somebody was faster. Who that is shows the next time.
-            None => Ok(Turn::Of(String::new())),
+            // Somebody was faster. What that means shows the next time.
+            None => Err(ClusterError::Conflict { object: self.object() }),
         }
     }
 

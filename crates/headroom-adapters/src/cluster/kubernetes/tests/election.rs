@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, advance, sleep, timeout};
 
 use super::{Api, Reaction};
@@ -159,6 +159,19 @@ async fn one_renewal_that_fails_is_no_loss() {
     api.next(Method::PUT, "/headroom", Reaction::Lost);
     assert!(timeout(Duration::from_secs(60), first.election.lost()).await.is_err());
     assert!(first.fence.check().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_who_annotates_the_lease_again_and_again_takes_nothing() {
+    let api = Api::default();
+    let first = candidate(&api, "first");
+    first.election.leading().await;
+    for round in 0..3 {
+        let note = move |lease: &mut Value| lease["metadata"]["annotations"] = json!({ "round": round.to_string() });
+        api.next(Method::PUT, "/headroom", Reaction::Before(Box::new(move |objects| objects.edit(LEASE, note))));
+    }
+    assert!(timeout(Duration::from_secs(60), first.election.lost()).await.is_err());
+    assert_eq!(api.object(LEASE).unwrap()["metadata"]["annotations"]["round"], "2");
 }
 
 #[tokio::test(start_paused = true)]
