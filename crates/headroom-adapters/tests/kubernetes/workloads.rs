@@ -99,6 +99,22 @@ fn what_it_asks_for_and_who_made_it() {
     assert_eq!(workload.spare_copies, None);
 }
 
+#[test]
+fn an_old_revision_of_a_deployment_is_kept_without_its_template() {
+    let owner = r#""ownerReferences": [{"kind": "Deployment", "name": "w", "controller": true}]"#;
+    let of = |replicas: u32, owner: &str| {
+        let text = format!(
+            r#"{{"metadata": {{"name": "w-1", "namespace": "shop", {owner}}},
+                "spec": {{"replicas": {replicas}, "template": {{"spec": {{"priority": 3}}}}}}}}"#
+        );
+        let Change::Workload(workload) = translated("ReplicaSet", &text).unwrap().value else { panic!("another kind") };
+        (workload.spec.namespace.to_string(), workload.spec.priority)
+    };
+    assert_eq!(of(0, owner), ("shop".to_owned(), 0));
+    assert_eq!(of(1, owner), ("shop".to_owned(), 3));
+    assert_eq!(of(0, r#""labels": {}"#), ("shop".to_owned(), 3), "without a Deployment it may be scaled up again");
+}
+
 /// The name of the annotation stands in the object's declaration a second time, since an attribute takes no constant.
 #[test]
 fn the_annotation_is_headrooms_own() {

@@ -33,11 +33,17 @@ pub fn workload(kind: &str, object: &object::Workload<'_>, specs: &mut Specs) ->
     } else {
         pods("replicas", wanted.replicas.unwrap_or(1), &mut warnings)
     };
+    // A Deployment keeps ten of them. They make no pods, so what these would be like is not worth its memory.
+    let is_old_revision = kind == "ReplicaSet" && replicas == 0 && controller(metadata).is_some();
+    let spec = match is_old_revision {
+        true => specs.share(PodSpec { namespace: Arc::from(namespace_of(metadata)), ..PodSpec::default() }),
+        false => template(&wanted.template, metadata, specs, &mut warnings)?,
+    };
     let workload = Workload {
         kind: Box::from(kind),
         name: Box::from(name_of(metadata)?),
         replicas,
-        spec: template(&wanted.template, metadata, specs, &mut warnings)?,
+        spec,
         controller: controller(metadata),
         spare_copies: metadata.annotations.spare_copies.as_ref().filter(|_| !is_over).map(|value| Box::from(&**value)),
     };
