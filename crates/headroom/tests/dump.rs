@@ -1,5 +1,8 @@
 //! Dumps in, what was read of them out: each file of `fixtures/dumps` beside what it becomes.
 
+#[path = "dump/watched.rs"]
+mod watched;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

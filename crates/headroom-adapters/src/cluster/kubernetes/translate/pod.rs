@@ -297,3 +297,20 @@ fn phase(text: &str) -> Phase {
         _ => Phase::Pending,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_that_nobody_has_are_forgotten_and_the_others_stay_shared() {
+        let mut specs = Specs::default();
+        let spec = |priority| PodSpec { priority, ..PodSpec::default() };
+        let kept = specs.share(spec(-1));
+        for round in 0..5 * i32::try_from(FEW).unwrap() {
+            specs.share(spec(round));
+        }
+        assert!(specs.shared.len() <= FEW, "{}", specs.shared.len());
+        assert!(std::ptr::eq(&*specs.share(spec(-1)), &*kept));
+    }
+}

@@ -36,7 +36,7 @@ impl Default for Timing {
             streamed_list: Duration::from_secs(290),
             page: 500,
             first_pause: Duration::from_millis(500),
-            longest_pause: Duration::from_secs(15),
+            longest_pause: Duration::from_secs(5),
             forbidden_pause: Duration::from_secs(60),
             discovery: Duration::from_secs(60),
         }
