@@ -1,9 +1,12 @@
-//! Makes up a cluster and writes it the way `kubectl get nodes,pods -A -o json` would.
+//! Nodes and pods of a made-up cluster, as JSON. The same numbers give the same text.
 
 use std::fmt::Write;
 
-const NODE: &str = include_str!("node.json");
-const POD: &str = include_str!("pod.json");
+/// A node as `kubectl` writes it, with `@KEY@` for what differs.
+pub(crate) const NODE: &str = include_str!("node.json");
+
+/// A pod, likewise.
+pub(crate) const POD: &str = include_str!("pod.json");
 
 const POOLS: u64 = 20;
 const NAMESPACES: u64 = 40;
@@ -12,26 +15,8 @@ const DAEMON_SETS: u64 = 4;
 /// One pod in so many waits for a node.
 const PENDING: u64 = 50;
 
-/// A cluster as JSON. The same `seed` gives the same text.
-pub(crate) fn cluster(nodes: u64, pods: u64, seed: u64) -> String {
-    let mut random = Random(seed);
-    let mut text = String::with_capacity((NODE.len() as u64 * nodes + POD.len() as u64 * pods) as usize);
-    text.push_str("{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n");
-    for at in 0..nodes {
-        node(&mut text, at, &mut random);
-        text.push_str(",\n");
-    }
-    for at in 0..pods {
-        pod(&mut text, at, nodes, &mut random);
-        text.push_str(if at + 1 < pods { ",\n" } else { "\n" });
-    }
-    text.push_str(
-        "    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n",
-    );
-    text
-}
-
-fn node(text: &mut String, at: u64, random: &mut Random) {
+/// Writes one node after the template.
+pub(crate) fn node(text: &mut String, template: &str, at: u64, random: &mut Random) {
     let values = [
         ("NAME", node_name(at)),
         ("POOL", pool(at)),
@@ -41,10 +26,11 @@ fn node(text: &mut String, at: u64, random: &mut Random) {
         ("UID", uid(random)),
         ("IP", ip(random)),
     ];
-    fill(NODE, &values, text);
+    fill(template, &values, text);
 }
 
-fn pod(text: &mut String, at: u64, nodes: u64, random: &mut Random) {
+/// Writes one pod after the template.
+pub(crate) fn pod(text: &mut String, template: &str, at: u64, nodes: u64, random: &mut Random) {
     let on_every_node = DAEMON_SETS * nodes;
     let (kind, app, namespace, node, cpu, memory) = if at < on_every_node {
         let app = format!("agent-{}", at / nodes);
@@ -76,7 +62,7 @@ fn pod(text: &mut String, at: u64, nodes: u64, random: &mut Random) {
         ("IP", ip(random)),
         ("AT", "@".to_owned()),
     ];
-    fill(POD, &values, text);
+    fill(template, &values, text);
 }
 
 /// Copies `template` to `text` with each `@KEY@` replaced.
@@ -113,7 +99,7 @@ fn ip(random: &mut Random) -> String {
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
