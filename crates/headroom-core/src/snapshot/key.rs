@@ -149,12 +149,18 @@ mod tests {
             builder.apply(change);
         }
         for change in one_of_each() {
+            assert!(builder.snapshot().has(&change), "{change:?}");
             let key = change.object().unwrap();
+            assert!(!builder.snapshot().has(&key.gone().unwrap()), "{change:?}");
             assert_eq!(builder.snapshot().objects(key.kind), std::slice::from_ref(&key));
             let gone = key.gone().unwrap();
             assert_eq!(gone.object(), Some(key.clone()));
-            builder.apply(gone);
+            builder.apply(gone.clone());
+            assert!(builder.snapshot().has(&gone));
             assert_eq!(builder.snapshot().objects(key.kind), []);
+        }
+        for change in one_of_each() {
+            assert!(!builder.snapshot().has(&change), "{change:?}");
         }
         let empty = |kind: Kind| builder.snapshot().objects(kind).is_empty();
         assert!(Kind::ALL.into_iter().all(empty));

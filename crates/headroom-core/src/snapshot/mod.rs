@@ -10,6 +10,7 @@ mod key;
 mod labels;
 mod object;
 mod rules;
+mod same;
 mod storage;
 mod workload;
 

@@ -55,6 +55,7 @@ impl Watches {
     }
 
     /// What has changed since `known`, the snapshot that took in every observation before; everything, the first time.
+    /// Changes of what decisions do not depend on, such as the heartbeats of nodes, are not among it.
     ///
     /// Objects of a kind may come before all of them are known. What a list that had to be read again lacks is gone.
     pub fn observe(&self, known: &Snapshot) -> Observation {

@@ -132,7 +132,8 @@ impl State {
                 |key: &ObjectKey| resource.owns(key) && !listed.contains(key) && !self.changes.contains_key(key);
             gone.extend(known.objects(resource.stored).iter().filter(|key| missing(key)).filter_map(ObjectKey::gone));
         }
-        let mut changes: Vec<Change> = std::mem::take(&mut self.changes).into_values().collect();
+        let changes = std::mem::take(&mut self.changes).into_values();
+        let mut changes: Vec<Change> = changes.filter(|change| !known.has(change)).collect();
         changes.append(&mut gone);
         let mut ages = BTreeMap::new();
         for kind in Kind::ALL {

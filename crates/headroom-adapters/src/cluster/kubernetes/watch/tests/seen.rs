@@ -104,7 +104,29 @@ async fn changes_are_followed_and_the_latest_of_each_object_counts() {
     let pods = it.names(Kind::Pods).join(" ");
     assert_eq!(pods, "kube-system/dns shop/web-1 shop/web-3");
     assert_eq!(it.snapshot().pod("shop", "web-1").unwrap().node, Some("n3"));
-    assert_eq!(it.changes, 4, "web-1, web-2, web-4 and the namespace");
+    assert_eq!(it.changes, 3, "web-1, web-2 and the namespace; web-4 was never known");
+}
+
+#[tokio::test]
+async fn what_no_decision_depends_on_is_no_change() {
+    let mut it = Watching::start(cluster().await);
+    it.complete().await;
+    let mut node = named("n1");
+    node["status"] =
+        json!({ "conditions": [{ "type": "Ready", "status": "True", "lastHeartbeatTime": "2026-02-01T10:00:00Z" }] });
+    it.server.put(NODES, node.clone());
+    it.until("the condition", |it| it.last.as_ref().is_some_and(|last| !last.changes.is_empty())).await;
+    it.changes = 0;
+    node["status"]["conditions"][0]["lastHeartbeatTime"] = json!("2026-02-01T10:05:00Z");
+    it.server.put(NODES, node);
+    let mut pod = pod("shop/web-1", "n1");
+    pod["status"]["hostIP"] = json!("10.0.0.1");
+    it.server.put(PODS, pod);
+    tokio::time::timeout(std::time::Duration::from_secs(5), it.watches.changed()).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    it.observe();
+    assert_eq!(it.last.unwrap().changes, []);
+    assert_eq!(it.changes, 0);
 }
 
 #[tokio::test]
