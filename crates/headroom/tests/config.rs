@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
-use headroom::config::{self, Cloud, Cluster};
-use headroom_core::policy::{Group, Policy, Selection, Strategy};
+use headroom::config::{self, Cloud, Cluster, Config};
+use headroom_adapters::cloud::kwok::{KwokGroup, Machines};
+use headroom_core::policy::{Group, Percent, Policy, Selection, Strategy};
+use jiff::SignedDuration;
 use proptest::prelude::*;
 
 const EXAMPLE: &str = include_str!("../src/config/example.yaml");
@@ -105,7 +107,8 @@ groups:
         daemonSets: subtract
   - name: kwok
     select: { label: { type: kwok } }
-    cloud: { kwok: {} }
+    cloud:
+      kwok: { zones: [a, b], boot: 20s, bootFailures: 12.5, stock: 40, configMap: kwok-nodes, nodeGroup: workers }
     strategy: { utilization: }
 ";
     let pending = "
@@ -182,6 +185,47 @@ groups:
     expect_file!["config/every-key.txt"].assert_eq(&format!("{utilization:#?}\n"));
     assert_eq!(group["price"], 12_500_000_000_i64);
     expect_file!["config/every-pending-key.txt"].assert_eq(&format!("{pending:#?}\n"));
+}
+
+#[test]
+fn a_group_of_kwok_is_what_its_template_or_the_provider_says() {
+    let text = "
+groups:
+  - name: own
+    select: { label: { pool: own } }
+    cloud: { kwok: { zones: [a, b], boot: 20s, bootFailures: 50, stock: 4 } }
+    template: { cpu: 4, memory: 16Gi }
+    strategy: { pending: {} }
+  - name: workers
+    select: { label: { pool: workers } }
+    cloud: { kwok: {} }
+    strategy: { pending: {} }
+  - name: none
+    select: { label: { pool: none } }
+    strategy: { pending: {} }
+";
+    let config = config::parse("", text).unwrap();
+    let Config { policy, .. } = &config;
+    let own = KwokGroup {
+        name: "own".into(),
+        machines: Machines::Stated(policy.groups[0].template.clone().unwrap()),
+        labels: [("pool", "own")].into_iter().collect(),
+        zones: vec!["a".into(), "b".into()],
+        boot: SignedDuration::from_secs(20),
+        stock: Some(4),
+        boot_failures: Percent::whole(50),
+    };
+    let provider = Machines::Provider { config_map: "kwok-provider-config".into(), node_group: "workers".into() };
+    let workers = KwokGroup {
+        name: "workers".into(),
+        machines: provider,
+        labels: [("pool", "workers")].into_iter().collect(),
+        zones: Vec::new(),
+        boot: SignedDuration::ZERO,
+        stock: None,
+        boot_failures: Percent(0),
+    };
+    assert_eq!(config.kwok_groups(), [own, workers]);
 }
 
 /// A key that changes nothing would be read and forgotten.

@@ -1,5 +1,7 @@
 //! The port to a cloud: groups of equal machines and their sizes.
 
+pub mod kwok;
+
 use async_trait::async_trait;
 use headroom_core::snapshot::{CloudGroup, Template};
 
@@ -81,7 +83,23 @@ pub enum CloudError {
         /// On which group.
         group: String,
     },
-    /// The cloud does not answer, or answers with something that cannot be understood.
+    /// Another instance leads, or may lead by now: nothing was sent.
+    #[error("this instance does not lead")]
+    NotLeading,
+    /// The cloud did not answer in time. Whether it was done is not known; the next round sees it.
+    #[error("no answer within {seconds} s to {verb} {group}")]
+    Timeout {
+        /// How long was waited.
+        seconds: u64,
+        /// What was tried.
+        verb: String,
+        /// On which group.
+        group: String,
+    },
+    /// The cloud answers with something that cannot be understood.
+    #[error("the cloud's answer cannot be understood")]
+    NotUnderstood(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The cloud does not answer.
     #[error("the cloud does not answer")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

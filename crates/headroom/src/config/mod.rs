@@ -7,6 +7,7 @@
 pub(crate) mod duration;
 pub(crate) mod file;
 pub(crate) mod kind;
+mod kwok;
 pub(crate) mod problem;
 pub(crate) mod record;
 pub(crate) mod reference;
@@ -23,7 +24,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Cloud, Cluster};
+pub use file::{Cloud, Cluster, Kwok};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;

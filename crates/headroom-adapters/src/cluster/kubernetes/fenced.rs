@@ -91,7 +91,7 @@ impl http_body::Body for FencedBody {
 }
 
 /// Whether this is, or comes of, the fence.
-pub(super) fn is_fenced(error: &(dyn std::error::Error + 'static)) -> bool {
+pub(crate) fn is_fenced(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if error.is::<Fenced>() {

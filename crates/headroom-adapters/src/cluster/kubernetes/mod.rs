@@ -3,7 +3,7 @@
 pub mod act;
 mod call;
 pub mod client;
-mod fenced;
+pub(crate) mod fenced;
 pub mod lease;
 pub mod object;
 mod proxy;

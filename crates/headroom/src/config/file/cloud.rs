@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::kwok::{self, Kwok};
 use crate::config::kind::{Kind, one_of, text, variant, word};
 use crate::config::record::Record;
 
@@ -19,7 +20,7 @@ pub enum Cloud {
         auto_scaling_group: Arc<str>,
     },
     /// kwok, which pretends to be nodes.
-    Kwok,
+    Kwok(Kwok),
 }
 
 pub(super) fn kind() -> Kind<Cloud> {
@@ -29,14 +30,13 @@ pub(super) fn kind() -> Kind<Cloud> {
         |name| name,
         "The name of the Auto Scaling group. No two groups may share one.",
     );
-    let kwok = Record::new("groups[].cloud.kwok", "There is nothing to set.", || Cloud::Kwok);
     let variants = vec![
         variant(
             "aws",
             "An EC2 Auto Scaling group.",
             aws.kind().map(|auto_scaling_group| Cloud::Aws { auto_scaling_group }),
         ),
-        variant("kwok", "kwok, which pretends to be nodes.", kwok.kind()),
+        variant("kwok", "kwok, which pretends to be nodes.", kwok::kind().map(Cloud::Kwok)),
         word("none", "Nobody: the size is decided and reported.", Cloud::None),
     ];
     one_of(variants, |cloud| (*cloud == Cloud::None).then(|| json!("none")))

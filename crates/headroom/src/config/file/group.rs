@@ -6,7 +6,7 @@ use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Spare, Stra
 use jiff::SignedDuration;
 
 use super::cloud::{self, Cloud};
-use super::{scale_down, select, spare, strategy, template};
+use super::{kwok, scale_down, select, spare, strategy, template};
 use crate::config::kind::{Kind, count, dollars, duration, list, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -80,6 +80,7 @@ pub(crate) fn kind() -> Kind<Draft> {
             "What one node costs, in dollars an hour. Left out: what `prices` or the cloud say.",
         )
         .check(&["select", "strategy"], capacity_needs_placed)
+        .check(&["name", "cloud"], kwok::needs_plain_name)
         .check(&["strategy", "scaleDown"], scale_down_needs_pending)
         .check(&["strategy", "spare"], spare_needs_pending)
         .check(&["select", "spare"], spare_needs_label)

@@ -11,6 +11,7 @@ mod expander;
 pub(crate) mod group;
 pub(crate) mod growth;
 mod karpenter;
+mod kwok;
 mod limits;
 mod machine_price;
 pub(crate) mod overlap;
@@ -30,6 +31,7 @@ mod warnings;
 
 pub use cloud::Cloud;
 pub use cluster::Cluster;
+pub use kwok::Kwok;
 
 use jiff::SignedDuration;
 
