@@ -8,9 +8,6 @@ use crate::plan::{BufferProblem, Placeholder, Warning};
 use crate::round::Round;
 use crate::snapshot::{CapacityBuffer, SharedSpec, Snapshot, Workload};
 
-/// The strategy that is this: room that is kept in the cluster itself. Others are for other controllers.
-const ACTIVE: &str = "buffer.x-k8s.io/active-capacity";
-
 /// The kind of the objects that a buffer's `podTemplateRef` names.
 const POD_TEMPLATE: &str = "PodTemplate";
 
@@ -19,7 +16,7 @@ pub(super) fn wanted(round: &mut Round<'_>) -> Vec<Wanted> {
     let snapshot = round.snapshot;
     let mut wanted = Vec::new();
     for buffer in snapshot.capacity_buffers() {
-        if !(buffer.strategy.is_empty() || *buffer.strategy == *ACTIVE) {
+        if !buffer.is_for_us() {
             continue;
         }
         let name: Box<str> = format!("{}/{}", buffer.namespace, buffer.name).into();

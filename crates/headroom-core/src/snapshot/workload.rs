@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::SharedSpec;
+use crate::keys::ACTIVE_CAPACITY;
 use crate::quantity::Resources;
 
 /// Something with a pod template: a Deployment, ReplicaSet, StatefulSet, Job, ReplicationController or PodTemplate.
@@ -59,6 +60,13 @@ pub struct CapacityBuffer {
     pub percentage: Option<u32>,
     /// Together they request at most this; a resource that is not listed has no limit.
     pub limits: BufferLimits,
+}
+
+impl CapacityBuffer {
+    /// Whether its room is to be kept in the cluster itself. Others are for other controllers.
+    pub fn is_for_us(&self) -> bool {
+        self.strategy.is_empty() || *self.strategy == *ACTIVE_CAPACITY
+    }
 }
 
 /// The most that a buffer may request of each resource that has a limit.

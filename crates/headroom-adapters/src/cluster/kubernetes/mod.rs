@@ -1,6 +1,7 @@
 //! Kubernetes: objects as the API server writes them, and what they are in Headroom's own values.
 
 pub mod act;
+pub mod buffers;
 mod call;
 pub mod client;
 pub(crate) mod fenced;

@@ -178,6 +178,8 @@ fn respond(value: Value) -> Response {
 impl Objects {
     fn serve(&mut self, method: &Method, path: &str, query: &str, body: Value) -> Value {
         let missing = || status(404, "NotFound", &format!("{path} not found"));
+        // The one subresource that is patched is a part of its object here.
+        let path = if method == Method::PATCH { path.trim_end_matches("/status") } else { path };
         let conflict = || status(409, "Conflict", &format!("Operation cannot be fulfilled on {path}"));
         let found = self.by_path.get(path).cloned();
         match (method.as_str(), found) {

@@ -1,6 +1,7 @@
 //! Contract tests with an API server that keeps objects and versions in memory.
 
 mod api;
+mod buffers;
 mod connection;
 mod election;
 mod evictions;

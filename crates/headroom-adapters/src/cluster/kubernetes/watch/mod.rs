@@ -68,6 +68,11 @@ impl Watches {
     }
 }
 
+/// Where the API server may have capacity buffers, as `apis/GROUP/VERSION`, the newest version first.
+pub(super) fn buffer_groups() -> impl Iterator<Item = &'static str> {
+    BUFFERS.iter().map(|resource| resource.group)
+}
+
 /// Follows what every cluster has: an API server that is just starting may not serve it yet.
 async fn always(follower: Follower, timing: Timing) {
     let mut pauses = Pauses::new(timing);
