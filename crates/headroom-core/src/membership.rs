@@ -1,6 +1,7 @@
 //! Which group a node or a pod belongs to.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::policy::{CountPods, Policy, Selection, Strategy};
 use crate::snapshot::{ClassView, Labels, Node, NodeView, Operator, PodKind, PodSpec, Snapshot};
@@ -29,12 +30,13 @@ impl<'a> Membership<'a> {
             classes: policy.groups.iter().map(|_| Vec::new()).collect(),
             ..Membership::default()
         };
+        let mut of_kind = OfKind::new(snapshot, policy);
         for view in snapshot.nodes() {
-            let groups = index.groups_of_node(policy, view.node);
-            match groups.as_slice() {
+            let groups = of_kind.groups(&index, policy, &view);
+            match &*groups {
                 [] => {}
                 [only] => membership.nodes.get_mut(*only).into_iter().for_each(|nodes| nodes.push(view)),
-                _ => membership.disputed_nodes.push((view, groups)),
+                _ => membership.disputed_nodes.push((view, groups.to_vec())),
             }
         }
         for class in snapshot.classes() {
@@ -47,6 +49,25 @@ impl<'a> Membership<'a> {
             }
         }
         membership
+    }
+}
+
+/// The groups of each kind of nodes, found for the first node of the kind.
+struct OfKind {
+    /// None where nodes are told apart by their capacity too, which their kind does not say.
+    known: Option<Vec<Option<Rc<[usize]>>>>,
+}
+
+impl OfKind {
+    fn new(snapshot: &Snapshot, policy: &Policy) -> Self {
+        let by_labels = policy.groups.iter().all(|group| group.select.capacity.is_none());
+        OfKind { known: by_labels.then(|| vec![None; snapshot.node_kind_slots()]) }
+    }
+
+    fn groups(&mut self, index: &Index<'_>, policy: &Policy, view: &NodeView<'_>) -> Rc<[usize]> {
+        let find = || Rc::from(index.groups_of_node(policy, view.node));
+        let slot = self.known.as_mut().and_then(|known| known.get_mut(view.kind as usize));
+        slot.map_or_else(find, |slot| Rc::clone(slot.get_or_insert_with(find)))
     }
 }
 

@@ -4,14 +4,13 @@
 //! ghost that takes none but that topology spread still counts. A node that takes pods in this way stays, so that no pod
 //! has to move twice.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::load::Load;
 use crate::plan::{Kept, Placeholder};
-use crate::scheduling::{Mark, Misfit, NodeId, Placement, Supply, TemplateId};
+use crate::scheduling::{Misfit, NodeId, Placement, Supply, TemplateId};
 use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
 use crate::strategy::pending::{Placed, Placeholders};
 
@@ -21,9 +20,9 @@ pub(super) struct Simulation<'a> {
     placement: &'a mut Placement,
     placeholders: &'a Placeholders,
     /// Pods that wait and are expected on each node.
-    awaited: BTreeMap<NodeId, u32>,
+    awaited: FxHashMap<NodeId, u32>,
     /// Pods of nodes that go that are expected on each node.
-    taken: BTreeMap<NodeId, u32>,
+    taken: FxHashMap<NodeId, u32>,
     /// Classes of which no node can take one more.
     full: FxHashMap<ClassId, Misfit>,
 }
@@ -47,15 +46,16 @@ pub(super) enum Refused {
 impl<'a> Simulation<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, placed: &'a mut Placed) -> Self {
         let Placed { placement, start, placeholders, .. } = placed;
-        let mut awaited: BTreeMap<NodeId, u32> = BTreeMap::new();
-        for (node, _, count) in pods_since(placement, *start) {
+        let mut awaited: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let real = placement.placed_since(*start).into_iter().filter(|(_, class, _)| !placement.is_extra(*class));
+        for (node, _, count) in real {
             *awaited.entry(node).or_default() += count;
         }
         for (_, name) in snapshot.nominated() {
             placement.node(name).into_iter().for_each(|node| *awaited.entry(node).or_default() += 1);
         }
         placement.only_nodes();
-        Simulation { snapshot, placement, placeholders, awaited, taken: BTreeMap::new(), full: FxHashMap::default() }
+        Simulation { snapshot, placement, placeholders, awaited, taken: FxHashMap::default(), full: FxHashMap::default() }
     }
 
     /// Lets no pod come to a node.
@@ -78,9 +78,9 @@ impl<'a> Simulation<'a> {
                 return Err((at, refused));
             }
         }
-        for (node, _, count) in pods_since(self.placement, start) {
-            *self.taken.entry(node).or_default() += count;
-        }
+        // Nobody waits for a placeholder, and what has come since the start has come to stay.
+        let arrived = self.placement.arrivals_since(start).filter(|(_, class, _)| !self.placement.is_extra(*class));
+        arrived.for_each(|(node, _, count)| *self.taken.entry(node).or_default() += count);
         // Where rules bind a class, pods that left may have made room for it.
         let placement = &*self.placement;
         self.full.retain(|class, _| !placement.is_bound(*class));
@@ -163,9 +163,4 @@ impl<'a> Simulation<'a> {
     fn coverage(&self, kind: Kind) -> Coverage {
         self.snapshot.coverage(kind)
     }
-}
-
-/// Real pods that were put on nodes since the mark was made: nobody waits for a placeholder.
-fn pods_since(placement: &Placement, mark: Mark) -> impl Iterator<Item = (NodeId, ClassId, u32)> {
-    placement.placed_since(mark).into_iter().filter(|(_, class, _)| !placement.is_extra(*class))
 }

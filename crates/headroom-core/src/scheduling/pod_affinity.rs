@@ -24,7 +24,7 @@ pub(super) fn first_decides_node(placement: &Placement, rules: &Rules) -> bool {
 /// Why one more pod cannot go on a node.
 pub(super) fn check(placement: &Placement, rules: &Rules, node: &Node) -> Result<(), Misfit> {
     let key = |counter: &u32| Box::from(placement.label(placement.counter(*counter).key));
-    let selector = |counter: &u32| placement.counted(*counter).to_owned();
+    let selector = |counter: &u32| placement.counted(*counter);
     let domain = |counter: &u32| placement.domain(placement.counter(*counter).key, node);
     let pods = |counter: &u32| placement.counter(*counter).count(domain(counter));
     if let Some(counter) = rules.affinity.iter().find(|counter| domain(counter) == NONE) {

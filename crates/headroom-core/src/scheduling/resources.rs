@@ -4,11 +4,16 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::plan::Resource;
 use crate::quantity::{Resources, Totals};
 
 /// Columns that are always there: cpu, memory, ephemeral storage, pods.
 const FIXED: usize = 4;
+
+/// Amounts of each resource, one column each.
+pub(super) type Row = SmallVec<[i64; 6]>;
 
 /// Which column is which resource. Extended resources that no pod asks for have none.
 #[derive(Clone, Debug, Default)]
@@ -43,23 +48,34 @@ impl Columns {
     }
 
     /// A pod's requests or a node's resources as a row.
-    pub(super) fn row(&self, amounts: &Resources) -> impl Iterator<Item = i64> {
+    pub(super) fn row(&self, amounts: &Resources) -> Row {
         let fixed = [amounts.cpu, amounts.memory, amounts.ephemeral_storage, amounts.pods];
-        fixed.into_iter().chain(self.extended.iter().map(|name| amounts.extended(name)))
+        self.extend(fixed, |name| amounts.extended(name))
     }
 
     /// What is left of a node's resources as a row. Negative where more is used than there is, since a pod that asks
     /// for nothing of that resource can still come.
-    pub(super) fn row_left(&self, has: &Resources, used: &Totals) -> impl Iterator<Item = i64> {
-        let fixed = [used.cpu, used.memory, used.ephemeral_storage, used.pods];
-        let used = fixed.into_iter().chain(self.extended.iter().map(|name| used.extended(name)));
-        self.row(has).zip(used).map(|(has, used)| clamp(i128::from(has) - used))
+    pub(super) fn row_left(&self, has: &Resources, used: &Totals) -> Row {
+        let left = |has: i64, used: i128| clamp(i128::from(has) - used);
+        let fixed = [
+            left(has.cpu, used.cpu),
+            left(has.memory, used.memory),
+            left(has.ephemeral_storage, used.ephemeral_storage),
+            left(has.pods, used.pods),
+        ];
+        self.extend(fixed, |name| left(has.extended(name), used.extended(name)))
     }
 
     /// Sums over pods as a row.
-    pub(super) fn row_of_totals(&self, totals: &Totals) -> impl Iterator<Item = i64> {
+    pub(super) fn row_of_totals(&self, totals: &Totals) -> Row {
         let fixed = [totals.cpu, totals.memory, totals.ephemeral_storage, totals.pods];
-        fixed.into_iter().chain(self.extended.iter().map(|name| totals.extended(name))).map(clamp)
+        self.extend(fixed.map(clamp), |name| clamp(totals.extended(name)))
+    }
+
+    fn extend(&self, fixed: [i64; FIXED], extended: impl Fn(&str) -> i64) -> Row {
+        let mut row = Row::from_slice(&fixed);
+        row.extend(self.extended.iter().map(|name| extended(name)));
+        row
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     AttachLimits, CapacityBuffer, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Listed,
     Node, Place, Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume, Workload,
 };
+use crate::scheduling::HOSTNAME;
 
 /// One change of the cluster. Pods are the most by far, so the other large values are boxed. Applying the same change again changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,8 +190,12 @@ impl Builder {
     fn set_node(&mut self, node: Box<Node>) {
         let name = Arc::clone(&node.name);
         let index = self.node_index(&name);
-        if let Some((_, entry)) = self.snapshot.nodes.get_index_mut(index as usize) {
-            entry.node = Some(node);
+        let Snapshot { nodes, node_kinds, .. } = &mut self.snapshot;
+        if let Some((_, entry)) = nodes.get_index_mut(index as usize) {
+            entry.kind = node_kinds.hold(&node);
+            entry.is_own_host = node.labels.get(HOSTNAME) == Some(&*node.name);
+            let known = entry.node.replace(node);
+            known.into_iter().for_each(|known| node_kinds.release(&known));
         }
         self.snapshot.node_order.insert(name, index);
     }
@@ -208,7 +213,8 @@ impl Builder {
     fn forget_node(&mut self, name: &str) {
         self.snapshot.node_order.remove(name);
         if let Some((index, _, entry)) = self.snapshot.nodes.get_full_mut(name) {
-            entry.node = None;
+            let known = entry.node.take();
+            known.into_iter().for_each(|known| self.snapshot.node_kinds.release(&known));
             self.drop_node_if_unused(to_u32(index));
         }
     }

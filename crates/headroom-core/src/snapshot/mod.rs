@@ -7,6 +7,7 @@ mod builder;
 mod coverage;
 mod disruption;
 mod key;
+mod kinds;
 mod labels;
 mod object;
 mod rules;
@@ -35,6 +36,8 @@ pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Vo
 pub use workload::{BufferLimits, CapacityBuffer, Workload};
 
 use crate::quantity::Totals;
+use crate::scheduling::HOSTNAME;
+use kinds::NodeKinds;
 
 /// A cluster at one instant. Iterating gives nodes by name, classes by content and pods by name, whatever order the
 /// changes came in.
@@ -42,6 +45,7 @@ use crate::quantity::Totals;
 pub struct Snapshot {
     nodes: IndexMap<Arc<str>, NodeEntry, FxBuildHasher>,
     node_order: BTreeMap<Arc<str>, u32>,
+    node_kinds: NodeKinds,
     pods: IndexMap<PodKey, PodEntry, FxBuildHasher>,
     namespaces: BTreeMap<Arc<str>, u32>,
     classes: Vec<ClassEntry>,
@@ -83,6 +87,10 @@ pub struct ClassId(pub(crate) u32);
 #[derive(Clone, Debug, Default)]
 struct NodeEntry {
     node: Option<Box<Node>>,
+    /// The number of the node's kind.
+    kind: u32,
+    /// The node's hostname label is its name, as it nearly always is.
+    is_own_host: bool,
     sums: NodeSums,
     pods: Vec<Listed>,
 }
@@ -163,11 +171,20 @@ pub struct NodeView<'a> {
     pub node: &'a Node,
     /// Sums over its pods.
     pub sums: &'a NodeSums,
+    /// The number of its kind: nodes of one kind have the same labels but for the hostname, the same taints, and are all
+    /// cordoned or not.
+    pub(crate) kind: u32,
+    is_own_host: bool,
     snapshot: &'a Snapshot,
     pods: &'a [Listed],
 }
 
 impl<'a> NodeView<'a> {
+    /// The value of its hostname label.
+    pub(crate) fn hostname(&self) -> Option<&'a str> {
+        if self.is_own_host { Some(&self.node.name) } else { self.node.labels.get(HOSTNAME) }
+    }
+
     /// Its pods by namespace and name, ended ones left out.
     pub fn pods(&self) -> Vec<PodView<'a>> {
         self.snapshot.sorted_pods(self.pods.iter().map(|listed| listed.pod))
@@ -294,6 +311,11 @@ impl Snapshot {
         self.node_order.len()
     }
 
+    /// One more than the largest number of a kind of nodes.
+    pub(crate) fn node_kind_slots(&self) -> usize {
+        self.node_kinds.slots()
+    }
+
     /// The classes of equal pods, by content.
     pub fn classes(&self) -> impl Iterator<Item = ClassView<'_>> {
         self.class_order.values().filter_map(|index| {
@@ -413,7 +435,8 @@ impl Snapshot {
 
     fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
         let node = entry.node.as_deref()?;
-        Some(NodeView { node, sums: &entry.sums, snapshot: self, pods: &entry.pods })
+        let NodeEntry { sums, kind, is_own_host, pods, .. } = entry;
+        Some(NodeView { node, sums, kind: *kind, is_own_host: *is_own_host, snapshot: self, pods })
     }
 
     fn pod_name(&self, index: u32) -> Option<&str> {

@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::class::{Class, Row};
+use super::class::Class;
 use super::counter::recount;
 use super::node::Node;
 use super::read::{Read, read};
 use super::shape::{Shapes, Tier};
+use super::standing::Standing;
 use super::table::Table;
-use super::{NONE, NodeId, Placement, TemplateId, rules};
+use super::{NONE, NodeId, Placement, rules};
 use crate::quantity::{Resources, Totals};
-use crate::scheduling::{Devices, HOSTNAME, Host};
-use crate::snapshot::{Coverage, Kind, Labels, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Taint, Template};
+use crate::scheduling::{Devices, Host};
+use crate::snapshot::{ClassId, Coverage, Kind, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
 
 /// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
 const PROTOTYPE_HOSTS: u32 = 1 << 31;
@@ -53,28 +54,6 @@ pub struct NewNode<'a> {
     pub attach_limits: &'a [(Arc<str>, u32)],
 }
 
-/// How a node of the snapshot counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// As it is.
-    Present,
-    /// As it is, and it may go if nothing comes to it: pods go to all other nodes first, and then to those of the lowest
-    /// rank.
-    Idle {
-        /// Nodes of equal rank go by name.
-        rank: u32,
-    },
-    /// As the template says, less the pods that are bound to it: it has registered and is not usable yet.
-    Upcoming(TemplateId),
-    /// As it is but for a taint that says that it goes, and closed: [`Placement::reopen`] takes it back.
-    Leaving {
-        /// The key of the taint.
-        mark: &'static str,
-    },
-    /// Not at all.
-    Absent,
-}
-
 impl Placement {
     /// The cluster as it is, with the pods that are bound and those for which room is being made.
     pub fn new(snapshot: &Snapshot, setup: &Setup<'_>) -> Self {
@@ -92,9 +71,9 @@ impl Placement {
             extra,
             statics,
             shapes,
-            nodes: Table::default(),
+            nodes: Table::with_capacity(snapshot.node_count()),
             prototypes: Table::default(),
-            by_name: FxHashMap::default(),
+            by_name: FxHashMap::with_capacity_and_hasher(snapshot.node_count(), Default::default()),
             counters: book.counters,
             counted: book.counted,
             ports: book.ports,
@@ -118,94 +97,6 @@ impl Placement {
         placement
     }
 
-    /// Adds all nodes; the answer is those that leave.
-    fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) -> Vec<Arc<str>> {
-        let mut hosts: FxHashMap<&str, u32> = FxHashMap::default();
-        let (mut idle, mut leaving) = (Vec::new(), Vec::new());
-        for view in snapshot.nodes() {
-            let entry = match (setup.standing)(view.node) {
-                Standing::Absent => continue,
-                Standing::Present => self.present(&view, &view.node.taints, Tier::Present),
-                Standing::Leaving { mark } => {
-                    let others = view.node.taints.iter().filter(|taint| *taint.key != *mark);
-                    leaving.push(Arc::clone(&view.node.name));
-                    self.present(&view, &others.cloned().collect::<Vec<_>>(), Tier::Present)
-                }
-                Standing::Idle { rank } => {
-                    idle.push((rank, view));
-                    continue;
-                }
-                Standing::Upcoming(template) => match setup.templates.get(template.0 as usize) {
-                    Some(new) => self.upcoming(&view, template, new),
-                    None => continue,
-                },
-            };
-            self.add_node(snapshot, view.node, entry, &mut hosts);
-        }
-        idle.sort_by_key(|(rank, _)| *rank);
-        for (_, view) in idle {
-            let entry = self.present(&view, &view.node.taints, Tier::Idle);
-            self.add_node(snapshot, view.node, entry, &mut hosts);
-        }
-        leaving
-    }
-
-    fn add_node<'s>(
-        &mut self,
-        snapshot: &Snapshot,
-        node: &'s ClusterNode,
-        mut entry: Node,
-        hosts: &mut FxHashMap<&'s str, u32>,
-    ) {
-        let id = self.nodes.len();
-        entry.name = Arc::clone(&node.name);
-        entry.limits = self.limits(snapshot.attach_limits(&node.name));
-        if let Some(hostname) = node.labels.get(HOSTNAME) {
-            let same = *hostname == *node.name;
-            entry.hostname = Some(if same { Arc::clone(&node.name) } else { Arc::from(hostname) });
-            // Two nodes with the same hostname label are one domain.
-            entry.host = *hosts.entry(hostname).or_insert(id);
-        }
-        self.by_name.insert(Arc::clone(&node.name), id);
-        let shape = self.shapes.at_mut(entry.shape);
-        shape.copies += 1;
-        shape.hosts += u32::from(entry.host == id);
-        self.append(entry);
-    }
-
-    fn present(&mut self, view: &NodeView<'_>, taints: &[Taint], tier: Tier) -> Node {
-        Node {
-            shape: self.shapes.of(tier, &Host { taints, ..Host::of(view.node) }),
-            copies: 1,
-            closed: false,
-            free: self.columns.row_left(&view.node.allocatable, &view.sums.used).collect(),
-            daemon_sets: self.columns.row_of_totals(&view.sums.daemon_sets).collect(),
-            devices: self.devices(&view.node.allocatable),
-            ..Node::default()
-        }
-    }
-
-    /// DaemonSet pods that are not there yet have their place kept.
-    fn upcoming(&mut self, view: &NodeView<'_>, template: TemplateId, new: &NewNode<'_>) -> Node {
-        let labels: Labels = new.template.labels.iter().chain(view.node.labels.iter()).collect();
-        let host = Host { labels: &labels, ..Host::new(new.template) };
-        let expected = requests(new.daemon_sets);
-        let there = || self.columns.row_of_totals(&view.sums.daemon_sets);
-        let kept = self.columns.row_of_totals(&expected).zip(there());
-        let kept: Row = kept.map(|(expected, there)| expected.max(there)).collect();
-        let free = self.columns.row_left(&new.template.allocatable, &view.sums.used).zip(kept.iter().zip(there()));
-        Node {
-            copies: 1,
-            closed: false,
-            template: template.0,
-            free: free.map(|(free, (kept, there))| free.saturating_sub(kept.saturating_sub(there))).collect(),
-            daemon_sets: kept,
-            shape: self.shapes.of(Tier::Upcoming, &host),
-            devices: self.devices(&new.template.allocatable),
-            ..Node::default()
-        }
-    }
-
     fn add_prototypes(&mut self, templates: &[NewNode<'_>]) {
         for (number, new) in (0..).zip(templates) {
             let prototype = Node {
@@ -214,8 +105,8 @@ impl Placement {
                 host: PROTOTYPE_HOSTS | number,
                 closed: false,
                 template: number,
-                free: self.columns.row(&new.template.allocatable).collect(),
-                daemon_sets: self.columns.row_of_totals(&requests(new.daemon_sets)).collect(),
+                free: self.columns.row(&new.template.allocatable),
+                daemon_sets: self.columns.row_of_totals(&requests(new.daemon_sets)),
                 limits: self.limits(new.attach_limits),
                 devices: self.devices(&new.template.allocatable),
                 ..Node::default()
@@ -227,33 +118,49 @@ impl Placement {
     /// Counts the pods that are bound, as far as rules look at them, and forgets those that hold nothing.
     fn add_pods(&mut self, snapshot: &Snapshot) {
         let least = self.expendable_below;
-        let holds_nothing = |class: &Class| least.is_some_and(|least| class.spec.priority < least);
-        if !self.classes.iter().any(|class| class.is_looked_at() || holds_nothing(class)) {
+        let concerns = |class: &Class| match least {
+            Some(least) if class.spec.priority < least => Concern::HoldsNothing,
+            _ if class.is_looked_at() => Concern::LookedAt,
+            _ => Concern::None,
+        };
+        // Most pods are only looked at here, so what is asked of each lies close together.
+        let concerns: Vec<Concern> = self.classes.iter().map(concerns).collect();
+        if concerns.iter().all(|concern| *concern == Concern::None) {
             return;
         }
-        for class in snapshot.classes() {
+        let concern = |class: ClassId| concerns.get(class.0 as usize).copied().unwrap_or_default();
+        for class in snapshot.classes().filter(|class| concern(class.id) != Concern::None) {
             let rules = self.classes.at(class.id.0).rules.clone();
             let counters = rules.iter().flat_map(|rules| &rules.adds);
             counters.for_each(|counter| self.counters.at_mut(*counter).expect(class.bound));
         }
         for view in snapshot.nodes() {
             let Some(id) = self.by_name.get(&view.node.name).copied() else { continue };
+            let node = self.nodes.at_mut(id);
+            let listed = view.classes().filter(|(pod, deleting)| !deleting && concern(*pod) == Concern::LookedAt);
+            node.pods.reserve(listed.count());
+            let mut freed = false;
             for (pod, deleting) in view.classes() {
-                let class = self.classes.at(pod.0);
-                let node = self.nodes.at_mut(id);
-                if holds_nothing(class) {
-                    node.use_resources(class, -1);
-                } else if class.is_looked_at() {
-                    class.rules.iter().for_each(|rules| node.occupy(rules, 1));
-                    if !deleting {
-                        node.list(pod.0, 1);
+                match concern(pod) {
+                    Concern::None => {}
+                    Concern::HoldsNothing => {
+                        node.use_resources(self.classes.at(pod.0), -1);
+                        freed = true;
                     }
-                    recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
+                    Concern::LookedAt => {
+                        let class = self.classes.at(pod.0);
+                        class.rules.iter().for_each(|rules| node.occupy(rules, 1));
+                        if !deleting {
+                            node.list(pod.0, 1);
+                        }
+                        recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
+                    }
                 }
             }
             self.add_shares(&view, id);
-            let node = self.nodes.at(id);
-            self.shapes.at_mut(node.shape).rooms.set(node.slot, &node.free);
+            if freed {
+                self.show_room(id);
+            }
         }
     }
 
@@ -283,7 +190,7 @@ impl Placement {
     }
 
     /// The shared devices of an empty machine with these resources.
-    fn devices(&self, has: &Resources) -> Vec<Devices> {
+    pub(super) fn devices(&self, has: &Resources) -> Vec<Devices> {
         self.shared.iter().map(|resource| Devices::new(resource, has)).collect()
     }
 
@@ -315,13 +222,24 @@ impl Placement {
         }
     }
 
-    fn limits(&self, known: &[(Arc<str>, u32)]) -> Vec<(u32, u32)> {
+    pub(super) fn limits(&self, known: &[(Arc<str>, u32)]) -> Vec<(u32, u32)> {
         let number = |name: &Arc<str>| (0..).zip(self.drivers.iter()).find(|(_, driver)| *driver == name);
         known.iter().filter_map(|(driver, limit)| Some((number(driver)?.0, *limit))).collect()
     }
 }
 
-fn requests(specs: &[SharedSpec]) -> Totals {
+/// What the pods of a class change beside the sums of their node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Concern {
+    #[default]
+    None,
+    /// They hold their place for nobody.
+    HoldsNothing,
+    /// A rule or a wish is about them.
+    LookedAt,
+}
+
+pub(super) fn requests(specs: &[SharedSpec]) -> Totals {
     let mut sum = Totals::default();
     specs.iter().for_each(|spec| sum += &spec.requests);
     sum

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+pub(in crate::scheduling) use crate::scheduling::resources::Row;
 use crate::scheduling::{Demand, Volumes};
 use crate::snapshot::SharedSpec;
-
-/// Amounts of each resource, one column each.
-pub(in crate::scheduling) type Row = SmallVec<[i64; 6]>;
 
 /// A class of equal pods.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +65,8 @@ pub(in crate::scheduling) struct Statics {
     pub(super) seen: Vec<bool>,
     /// Those that fit, best first.
     pub(super) fits: Arc<Vec<u32>>,
+    /// The pods like some of these more than others.
+    pub(super) choosy: bool,
 }
 
 impl Statics {

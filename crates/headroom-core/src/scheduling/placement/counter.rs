@@ -1,6 +1,7 @@
 //! Pods counted by domain, kept up to date while pods are placed.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -14,13 +15,68 @@ use crate::scheduling::node_affinity;
 use crate::scheduling::taints::untolerated;
 use crate::snapshot::{PodSpec, SharedSpec};
 
+/// So many domains have their counts side by side: more than most labels have values that nodes are spread over.
+const FEW: usize = 8;
+
+/// Pods by domain.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    few: [u32; FEW],
+    /// Without zeros.
+    others: FxHashMap<u32, u32>,
+}
+
+impl Counts {
+    fn get(&self, domain: u32) -> u32 {
+        match self.few.get(domain as usize) {
+            Some(count) => *count,
+            None => self.others.get(&domain).copied().unwrap_or(0),
+        }
+    }
+
+    /// Changes a count, and gives the old one and the new one.
+    fn change(&mut self, domain: u32, step: i64) -> (u32, u32) {
+        let changed = |old: u32| u32::try_from(i64::from(old).saturating_add(step).max(0)).unwrap_or(u32::MAX);
+        if let Some(count) = self.few.get_mut(domain as usize) {
+            let old = std::mem::replace(count, changed(*count));
+            return (old, *count);
+        }
+        match self.others.entry(domain) {
+            Entry::Vacant(slot) => {
+                let new = changed(0);
+                if new > 0 {
+                    slot.insert(new);
+                }
+                (0, new)
+            }
+            Entry::Occupied(mut slot) => {
+                let (old, new) = (*slot.get(), changed(*slot.get()));
+                if new > 0 { slot.insert(new) } else { slot.remove() };
+                (old, new)
+            }
+        }
+    }
+
+    fn set(&mut self, domain: u32, count: u32) {
+        match self.few.get_mut(domain as usize) {
+            Some(known) => *known = count,
+            None if count == 0 => drop(self.others.remove(&domain)),
+            None => drop(self.others.insert(domain, count)),
+        }
+    }
+
+    fn domains(&self) -> impl Iterator<Item = u32> {
+        let few = (0..).zip(&self.few).filter(|(_, count)| **count > 0).map(|(domain, _)| domain);
+        few.chain(self.others.keys().copied())
+    }
+}
+
 /// How many pods of one selection there are in each domain of one key.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scheduling) struct Counter {
     /// What the domains are.
     pub(in crate::scheduling) key: Key,
-    /// Pods by domain, without zeros.
-    counts: FxHashMap<u32, u32>,
+    counts: Counts,
     /// For spread over hosts: how many hosts have so many pods. Those that have none are not in it.
     hosts_by_count: BTreeMap<u32, u32>,
     /// Pods in all.
@@ -147,12 +203,12 @@ impl Counter {
 
     /// Pods in a domain.
     pub(in crate::scheduling) fn count(&self, domain: u32) -> u32 {
-        self.counts.get(&domain).copied().unwrap_or(0)
+        self.counts.get(domain)
     }
 
     /// The domains that have pods, in the order of their numbers.
     pub(super) fn domains(&self) -> Vec<u32> {
-        let mut domains: Vec<u32> = self.counts.keys().copied().collect();
+        let mut domains: Vec<u32> = self.counts.domains().collect();
         domains.sort_unstable();
         domains
     }
@@ -165,7 +221,7 @@ impl Counter {
     /// Makes room at once for the domains that so many pods are in.
     pub(super) fn expect(&mut self, pods: u32) {
         if self.key == Key::Host {
-            self.counts.reserve(pods as usize);
+            self.counts.others.reserve(pods as usize);
         }
     }
 
@@ -173,16 +229,9 @@ impl Counter {
     pub(super) fn change(&mut self, domain: u32, each: i64, copies: u32) {
         let all = each.saturating_mul(i64::from(copies));
         self.total = self.total.saturating_add(all);
-        let old = self.count(domain);
-        let step = if self.key == Key::Host { each } else { all };
-        let new = u32::try_from(i64::from(old).saturating_add(step).max(0)).unwrap_or(u32::MAX);
+        let (old, new) = self.counts.change(domain, if self.key == Key::Host { each } else { all });
         if self.key == Key::Host && self.scope.is_some() {
             self.move_hosts(old, new, copies);
-        }
-        if new == 0 {
-            self.counts.remove(&domain);
-        } else {
-            self.counts.insert(domain, new);
         }
     }
 
@@ -190,13 +239,13 @@ impl Counter {
     pub(super) fn split_host(&mut self, from: u32, to: u32) {
         let count = self.count(from);
         if count > 0 {
-            self.counts.insert(to, count);
+            self.counts.set(to, count);
         }
     }
 
     /// Copies go back to the host domain that they came from.
     pub(super) fn merge_host(&mut self, gone: u32) {
-        self.counts.remove(&gone);
+        self.counts.set(gone, 0);
     }
 
     /// For spread over hosts: how many hosts have so many pods. Those that have none are not in it.
@@ -228,9 +277,10 @@ pub(super) fn recount(
     each: i64,
     deleting: bool,
 ) {
+    let shape = shapes.at(node.shape);
     for number in adds {
         let counter = counters.at_mut(number);
-        let domain = node.domain(counter.key, shapes);
+        let domain = if counter.key == Key::Host { node.host } else { shape.domain(counter.key) };
         let counts = !(deleting && counter.scope.is_some()) && counter.looks_at(id, node);
         if domain != NONE && counts {
             counter.change(domain, each, node.copies);

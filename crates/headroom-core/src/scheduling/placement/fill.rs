@@ -8,47 +8,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::class::{Rules, SpreadRule, Wishes};
+use super::lots::{Lots, Wanted};
 use super::node::Node;
 use super::shape::{Key, Shape};
 use super::supply::Supply;
 use super::{NONE, Placement, TemplateId};
 use crate::scheduling::resources::times;
-use crate::scheduling::{Misfit, attach_limits, host_ports, pod_affinity, shares, spread};
+use crate::scheduling::{attach_limits, host_ports, pod_affinity, shares, spread};
 use crate::snapshot::ClassId;
-
-/// What came of placing pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filled {
-    /// How many of each class were placed, in the order given.
-    pub placed: Vec<(ClassId, u32)>,
-    /// Those that were not, with the reason.
-    pub unplaced: Vec<Unplaced>,
-}
-
-/// Equal pods that found no place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unplaced {
-    /// Their class.
-    pub class: ClassId,
-    /// How many.
-    pub count: u32,
-    /// Why the node or new machine that came closest cannot take one more.
-    pub why: Misfit,
-}
-
-impl Filled {
-    /// How many pods were not placed.
-    pub(super) fn left_out(&self) -> u64 {
-        self.unplaced.iter().map(|unplaced| u64::from(unplaced.count)).sum()
-    }
-}
-
-impl Unplaced {
-    /// Whether more machines would have helped.
-    pub fn is_for_want_of_machines(&self) -> bool {
-        matches!(self.why, Misfit::NodeLimit { .. })
-    }
-}
 
 /// Equal pods that are being placed.
 #[derive(Clone, Debug)]
@@ -64,23 +31,19 @@ pub(super) struct Lot {
 }
 
 impl Placement {
-    /// Places pods in the order given, on nodes that are there and on machines that are bought for them.
+    /// Places pods in the order given, on nodes that are there and on machines that are bought for them. `liked` says whether
+    /// it is looked at what pods wish of the pods around them.
     ///
     /// Classes that wait for others, because they want to be near them or spread over the same domains, are tried again
     /// after these.
-    pub fn fill(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply) -> Filled {
-        self.fill_by(pods, supply, false)
-    }
-
-    /// The same, and `liked` says whether it is looked at what pods wish of the pods around them.
-    pub(super) fn fill_by(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply, liked: bool) -> Filled {
-        let mut lots: Vec<(ClassId, u32, u32)> = pods.iter().map(|(class, count)| (*class, *count, 0)).collect();
+    pub(super) fn fill_lots(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply, liked: bool) -> Lots {
+        let mut lots = Lots::new(pods);
         let mut again = true;
         let mut first = true;
         while again {
             again = false;
-            for (class, wanted, placed) in &mut lots {
-                let bound = self.class(*class).rules.is_some();
+            for Wanted { class, wanted, placed } in lots.iter_mut() {
+                let bound = self.is_bound(*class);
                 if *placed < *wanted && (first || bound) {
                     let more = self.fill_class(class.0, *wanted - *placed, supply, liked);
                     *placed += more;
@@ -88,30 +51,10 @@ impl Placement {
                     again |= more > 0;
                 }
             }
-            again &= lots.iter().any(|(class, wanted, placed)| placed < wanted && self.class(*class).rules.is_some());
+            again &= lots.left().any(|(class, _)| self.is_bound(class));
             first = false;
         }
-        let left = lots.iter().filter(|(_, wanted, placed)| placed < wanted);
-        let unplaced = left.map(|(class, wanted, placed)| {
-            let (class, count) = (*class, wanted - placed);
-            Unplaced { class, count, why: self.why_not(class, supply) }
-        });
-        let unplaced = unplaced.collect();
-        Filled { placed: lots.into_iter().map(|(class, _, placed)| (class, placed)).collect(), unplaced }
-    }
-
-    fn why_not(&mut self, class: ClassId, supply: &Supply) -> Misfit {
-        let mut closest = Misfit::NoNodes;
-        for offer in &supply.offers {
-            match self.fits_new(class, offer.template) {
-                Ok(()) => return Misfit::NodeLimit { limit: supply.given },
-                Err(misfit) => closest = closest.max(misfit),
-            }
-        }
-        if !supply.offers.is_empty() {
-            return closest;
-        }
-        self.fits_any(class).err().unwrap_or(Misfit::NoNodes)
+        lots
     }
 
     /// Places up to `wanted` pods of a class; the answer is how many.
@@ -153,15 +96,13 @@ impl Placement {
 
     /// Node by node, as many on each as it has room for.
     pub(super) fn pour_by_room(&mut self, lot: &Lot, wanted: u32, supply: &mut Supply) -> u32 {
-        let shapes = self.fitting(lot.class);
-        let mut placed = self.pour_as_liked(lot, &shapes, wanted);
-        for number in shapes.iter().copied() {
-            if placed == wanted {
-                return placed;
-            }
-            let shape = self.shapes.at(number);
-            if shape.rooms.may_have(&self.classes.at(lot.class).need) && lot.allows(shape) {
-                placed += self.pour_on_shape(lot, number, wanted - placed);
+        let mut search = self.search(lot.class);
+        let mut placed = self.pour_as_liked(lot, &search.fits, wanted);
+        while placed < wanted
+            && let Some(shape) = self.next_shape(lot.class, &mut search)
+        {
+            if lot.allows(self.shapes.at(shape)) {
+                placed += self.pour_on_shape(lot, shape, wanted - placed);
             }
         }
         if placed < wanted {

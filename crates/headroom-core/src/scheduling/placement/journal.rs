@@ -64,6 +64,17 @@ impl Placement {
         sums.collect()
     }
 
+    /// The same step by step, in the order in which it was done: for callers that add up themselves, and know that none of
+    /// these pods left its node again.
+    pub(crate) fn arrivals_since(&self, mark: Mark) -> impl Iterator<Item = (NodeId, ClassId, u32)> {
+        self.journal.get(mark.0..).unwrap_or(&[]).iter().filter_map(|undo| match undo {
+            Undo::Put { class, node, each: each @ 1.. } if self.nodes.at(*node).is_named() => {
+                Some((NodeId(*node), ClassId(*class), clamped(*each)))
+            }
+            _ => None,
+        })
+    }
+
     /// The nodes on which pods were put since the mark was made.
     pub(super) fn filled_since(&self, mark: Mark) -> impl Iterator<Item = &Node> {
         self.journal.iter().skip(mark.0).filter_map(|undo| match undo {
@@ -157,14 +168,16 @@ impl Placement {
         let (class, node) = (self.classes.at(number), self.nodes.at_mut(id));
         node.take(number, class, each, deleting);
         recount(&mut self.counters, &self.shapes, id, node, class.counters(), each, deleting);
-        self.show_room(id);
+        // What is free on a node that is closed is seen once it is opened again.
+        if !node.closed {
+            self.show_room(id);
+        }
     }
 
     /// Lets the search see what is free on a node.
     pub(super) fn show_room(&mut self, id: u32) {
         let node = self.nodes.at(id);
-        let rooms = &mut self.shapes.at_mut(node.shape).rooms;
-        if node.closed { rooms.close(node.slot) } else { rooms.set(node.slot, &node.free) }
+        self.shapes.set_room(node.shape, node.slot, (!node.closed).then_some(&node.free));
     }
 
     fn set_closed(&mut self, id: u32, closed: bool) {
@@ -238,18 +251,18 @@ impl Placement {
 
     /// Adds a node behind the last one of its shape.
     pub(super) fn append(&mut self, mut node: Node) {
-        let shape = self.shapes.at_mut(node.shape);
-        node.slot = shape.rooms.push(&node.free);
-        shape.nodes.push(self.nodes.len());
+        let (id, closed) = (self.nodes.len(), node.closed);
+        node.slot = self.shapes.push_node(node.shape, id, &node.free);
         self.nodes.push(node);
+        if closed {
+            self.show_room(id);
+        }
     }
 
     /// Takes the last node away.
     fn detach(&mut self) -> Option<Node> {
         let node = self.nodes.pop()?;
-        let shape = self.shapes.at_mut(node.shape);
-        shape.rooms.pop();
-        shape.nodes.pop();
+        self.shapes.pop_node(node.shape);
         Some(node)
     }
 }

@@ -10,7 +10,8 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use super::class::{Wish, Wishes};
-use super::fill::{Filled, Lot};
+use super::fill::Lot;
+use super::lots::Lots;
 use super::shape::Tier;
 use super::supply::Supply;
 use super::{NONE, Placement};
@@ -18,24 +19,23 @@ use crate::scheduling::resources::covers;
 use crate::snapshot::ClassId;
 
 impl Placement {
-    /// The same as [`Placement::fill`], but pods go where they would rather be, unless more of them were left out or more
-    /// machines were bought for that.
-    pub fn fill_as_liked(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply) -> Filled {
+    /// Places pods where they would rather be, unless more of them were left out or more machines were bought for that.
+    pub(super) fn fill_lots_as_liked(&mut self, pods: &[(ClassId, u32)], supply: &mut Supply) -> Lots {
         let (mark, given) = (self.mark(), supply.clone());
-        let plain = self.fill(pods, supply);
+        let plain = self.fill_lots(pods, supply, false);
         if !pods.iter().any(|(class, _)| self.has_wishes(*class)) {
             return plain;
         }
         let cost = (plain.left_out(), supply.bought_since(&given));
         self.rollback(mark);
         *supply = given.clone();
-        let liked = self.fill_by(pods, supply, true);
+        let liked = self.fill_lots(pods, supply, true);
         if (liked.left_out(), supply.bought_since(&given)) <= cost {
             return liked;
         }
         self.rollback(mark);
         *supply = given;
-        self.fill(pods, supply)
+        self.fill_lots(pods, supply, false)
     }
 
     /// Places up to `wanted` pods on nodes that are there; the answer is how many. Nodes that this passes over are left

@@ -14,30 +14,36 @@ mod journal;
 mod leave;
 mod level;
 mod liked;
+mod lots;
 mod node;
 mod outlook;
 mod read;
 mod rooms;
 mod rules;
+mod search;
 mod selection;
 mod shape;
 mod size;
 mod spread_hosts;
 mod spread_labels;
+mod standing;
 mod supply;
 mod table;
+mod tiers;
 mod upcoming;
 mod wishes;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-pub use build::{NewNode, Setup, Standing};
+pub use build::{NewNode, Setup};
 pub(crate) use extra::Place;
-pub use fill::{Filled, Unplaced};
 pub use journal::Mark;
+pub use lots::{Filled, Unplaced};
 pub use outlook::{AtBest, Outlook};
+pub use standing::Standing;
 pub use supply::{Offer, Supply};
 
 pub(super) use class::{Class, Rules, SpreadRule};
@@ -47,6 +53,7 @@ pub(super) use shape::{Key, Shape};
 
 use class::Statics;
 use journal::Undo;
+use selection::{Counted, describe};
 use shape::{Shapes, Tier};
 use table::Table;
 
@@ -80,7 +87,7 @@ pub struct Placement {
     by_name: FxHashMap<Arc<str>, u32>,
     counters: Table<Counter>,
     /// For explanations, what each counter counts.
-    counted: Table<String>,
+    counted: Table<Counted>,
     ports: Table<HostPort>,
     /// Resources that count parts of devices.
     shared: Table<Arc<str>>,
@@ -184,8 +191,8 @@ impl Placement {
     }
 
     /// What a counter counts, for people.
-    pub(super) fn counted(&self, counter: u32) -> &str {
-        self.counted.at(counter)
+    pub(super) fn counted(&self, counter: u32) -> String {
+        self.counted.at(counter).as_deref().map(describe).unwrap_or_default()
     }
 
     pub(super) fn port(&self, port: u32) -> &HostPort {
@@ -238,12 +245,15 @@ impl Placement {
         let fit = |shape: u32| there(shape) && (statics.by_node || fits_static(&demand, &host(shape)));
         let new: Vec<bool> = (0..all).skip(seen).map(fit).collect();
         fits.extend((0..all).skip(seen).zip(&new).filter(|(_, fits)| **fits).map(|(shape, _)| shape));
-        fits.sort_by_cached_key(|at| {
-            let liked = preference::score(demand.spec, &host(*at));
-            (self.shapes.at(*at).tier, std::cmp::Reverse(liked), *at)
-        });
+        let liked = fits.iter().map(|at| preference::score(demand.spec, &host(*at)));
+        let mut order: Vec<_> =
+            fits.iter().zip(liked).map(|(at, liked)| (self.shapes.at(*at).tier, Reverse(liked), *at)).collect();
+        let choosy = order.windows(2).any(|pair| matches!(pair, [(_, a, _), (_, b, _)] if a != b));
+        order.sort_unstable();
+        fits.clear();
+        fits.extend(order.into_iter().map(|(.., at)| at));
         statics.seen.extend(new);
-        statics.fits = Arc::new(fits);
+        (statics.fits, statics.choosy) = (Arc::new(fits), choosy);
     }
 
     /// Whether a node fits by the static side of a class, given that its shape does.

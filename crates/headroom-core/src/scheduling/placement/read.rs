@@ -50,7 +50,7 @@ pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a S
     let mut index: FxHashMap<StaticKey<'_>, u32> = FxHashMap::default();
     for (rank, (id, spec, waits)) in (0..).zip(&specs) {
         let statics = *index.entry(StaticKey::of(spec)).or_insert_with(|| read.statics.push(statics(snapshot, spec)));
-        let need = read.columns.row(&spec.requests).collect();
+        let need = read.columns.row(&spec.requests);
         let class = Class { spec: (*spec).clone(), need, rank, statics, waits: *waits, ..Class::default() };
         *read.classes.at_mut(*id) = class;
     }

@@ -45,31 +45,33 @@ impl Rooms {
         self.len = self.len.saturating_sub(1);
     }
 
-    /// Leaves nothing free on a node.
-    pub(super) fn close(&mut self, at: u32) {
+    /// Leaves nothing free on a node; whether that changes the most of any resource.
+    pub(super) fn close(&mut self, at: u32) -> bool {
         let leaf = self.space + at as usize;
         self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width).into_iter().for_each(|leaf| leaf.fill(i64::MIN));
-        self.refresh_above(leaf);
+        self.refresh_above(leaf)
     }
 
-    /// Changes what is free on a node.
-    pub(super) fn set(&mut self, at: u32, row: &[i64]) {
+    /// Changes what is free on a node; whether that changes the most of any resource.
+    pub(super) fn set(&mut self, at: u32, row: &[i64]) -> bool {
         let leaf = self.space + at as usize;
         let changed = self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width);
-        if let Some(changed) = changed.filter(|changed| changed.len() == row.len()) {
-            changed.copy_from_slice(row);
-        }
-        self.refresh_above(leaf);
+        let Some(changed) = changed.filter(|changed| changed.len() == row.len() && *changed != row) else {
+            return false;
+        };
+        changed.copy_from_slice(row);
+        self.refresh_above(leaf)
     }
 
-    fn refresh_above(&mut self, leaf: usize) {
+    fn refresh_above(&mut self, leaf: usize) -> bool {
         let mut at = leaf;
         while at > 1 {
             at /= 2;
             if !self.refresh(at) {
-                break;
+                return false;
             }
         }
+        true
     }
 
     /// The first node at or behind `from` on which a pod with these needs fits.

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::class::{AntiRule, Class, Rules, SpreadRule, Statics, Wish, Wishes};
 use super::counter::{Counter, Scope};
-use super::selection::{Index, Selection, Wanted, describe, wanted};
+use super::selection::{Counted, Index, Selection, Wanted, wanted};
 use super::shape::{Key, Shapes};
 use super::table::Table;
 use crate::scheduling::selector::{narrow, selects};
@@ -24,7 +24,7 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 pub(super) struct RuleBook {
     pub(super) counters: Table<Counter>,
     /// What each counter counts, for people.
-    pub(super) counted: Table<String>,
+    pub(super) counted: Table<Counted>,
     pub(super) ports: Table<HostPort>,
     /// Resources that count parts of devices.
     pub(super) shared: Table<Arc<str>>,
@@ -141,7 +141,7 @@ struct Writer<'a> {
     shapes: &'a Shapes,
     book: RuleBook,
     selections: Vec<Selected>,
-    selection_index: FxHashMap<Selection, usize>,
+    selection_index: FxHashMap<Arc<Selection>, usize>,
     counter_index: FxHashMap<CounterKey, u32>,
     scope_index: FxHashMap<ScopeKey, u32>,
     volumes: FxHashMap<(u32, Box<str>), u32>,
@@ -149,7 +149,7 @@ struct Writer<'a> {
 
 /// A selection and the counters that go by it.
 struct Selected {
-    selection: Selection,
+    selection: Arc<Selection>,
     /// They count the selected pods.
     counting: Vec<u32>,
     /// They count pods that do not want the selected ones near.
@@ -159,7 +159,7 @@ struct Selected {
 }
 
 impl Selected {
-    fn new(selection: Selection) -> Self {
+    fn new(selection: Arc<Selection>) -> Self {
         Selected { selection, counting: Vec::new(), against: Vec::new(), wished: Vec::new() }
     }
 }
@@ -195,15 +195,18 @@ impl<'a> Writer<'a> {
             let Spread { max_skew, min_domains, .. } = *spread;
             rules.spread.push(SpreadRule { counter, max_skew, min_domains, counts_own: false });
         }
-        let all = Selection::Pods(spec.pod_affinity.iter().map(|term| wanted(spec, term)).collect());
-        for term in &spec.pod_affinity {
-            let key = self.shapes.key(&term.topology_key);
-            rules.affinity.push(self.counter(all.clone(), key, Counts::Selected, None));
+        if !spec.pod_affinity.is_empty() {
+            let all = spec.pod_affinity.iter().map(|term| wanted(spec, term)).collect();
+            let all = self.selection(Selection::Pods(all));
+            for term in &spec.pod_affinity {
+                let key = self.shapes.key(&term.topology_key);
+                rules.affinity.push(self.counter(all, key, Counts::Selected, None));
+            }
         }
         for term in &spec.pod_anti_affinity {
             let key = self.shapes.key(&term.topology_key);
-            let selection = Selection::Pods(vec![wanted(spec, term)]);
-            let counter = self.counter(selection.clone(), key, Counts::Selected, None);
+            let selection = self.selection(Selection::Pods(vec![wanted(spec, term)]));
+            let counter = self.counter(selection, key, Counts::Selected, None);
             rules.anti.push(AntiRule { counter, against_own: false });
             let owners = self.counter(selection, key, Counts::Owners, None);
             if !rules.adds.contains(&owners) {
@@ -219,7 +222,7 @@ impl<'a> Writer<'a> {
         let signed = [(&spec.preferred_pod_affinity, 1), (&spec.preferred_pod_anti_affinity, -1)];
         for (preferred, sign) in signed.into_iter().flat_map(|(all, sign)| all.iter().map(move |one| (one, sign))) {
             let key = self.shapes.key(&preferred.term.topology_key);
-            let selection = Selection::Pods(vec![wanted(spec, &preferred.term)]);
+            let selection = self.selection(Selection::Pods(vec![wanted(spec, &preferred.term)]));
             let counter = self.counter(selection, key, Counts::Wished, None);
             list.push(Wish {
                 counter,
@@ -252,32 +255,29 @@ impl<'a> Writer<'a> {
             namespace_selector: None,
         };
         let key = self.shapes.key(&spread.topology_key);
-        self.counter(Selection::Pods(vec![wanted]), key, counts, Some((spec, scope)))
+        let selection = self.selection(Selection::Pods(vec![wanted]));
+        self.counter(selection, key, counts, Some((spec, scope)))
     }
 
     fn claim(&mut self, namespace: &Arc<str>, claim: &str) -> AntiRule {
-        let selection = Selection::Claim(Arc::clone(namespace), claim.into());
+        let selection = self.selection(Selection::Claim(Arc::clone(namespace), claim.into()));
         AntiRule { counter: self.counter(selection, Key::Cluster, Counts::Selected, None), against_own: false }
     }
 
-    fn counter(
-        &mut self,
-        selection: Selection,
-        key: Key,
-        counts: Counts,
-        scope: Option<(&SharedSpec, ScopeKey)>,
-    ) -> u32 {
-        let number = match self.selection_index.get(&selection) {
-            Some(number) => *number,
-            None => {
-                let number = self.selections.len();
-                self.selection_index.insert(selection.clone(), number);
-                self.selections.push(Selected::new(selection.clone()));
-                number
-            }
-        };
+    /// The number of a selection.
+    fn selection(&mut self, selection: Selection) -> usize {
+        if let Some(number) = self.selection_index.get(&selection) {
+            return *number;
+        }
+        let (number, selection) = (self.selections.len(), Arc::new(selection));
+        self.selection_index.insert(Arc::clone(&selection), number);
+        self.selections.push(Selected::new(selection));
+        number
+    }
+
+    fn counter(&mut self, selection: usize, key: Key, counts: Counts, scope: Option<(&SharedSpec, ScopeKey)>) -> u32 {
         let (spec, scope) = scope.map_or((None, None), |(spec, scope)| (Some(spec), Some(scope)));
-        let counter_key = CounterKey { selection: number, key, counts, scope };
+        let counter_key = CounterKey { selection, key, counts, scope };
         if let Some(counter) = self.counter_index.get(&counter_key) {
             return *counter;
         }
@@ -289,9 +289,10 @@ impl<'a> Writer<'a> {
         });
         let counter = self.book.counters.push(Counter::new(key, scope));
         // Nobody is refused for a wish.
-        self.book.counted.push(if counts == Counts::Wished { String::new() } else { describe(&selection) });
+        let counted = self.selections.get(selection).filter(|_| counts != Counts::Wished);
+        self.book.counted.push(counted.map(|selected| Arc::clone(&selected.selection)));
         self.counter_index.insert(counter_key, counter);
-        if let Some(selected) = self.selections.get_mut(number) {
+        if let Some(selected) = self.selections.get_mut(selection) {
             match counts {
                 Counts::Selected => selected.counting.push(counter),
                 Counts::Owners => selected.against.push(counter),
@@ -310,7 +311,7 @@ impl<'a> Writer<'a> {
 
     /// Tells every class which counters it moves and which are against it.
     fn match_classes(&self, classes: &Table<Class>, written: &mut FxHashMap<u32, Written>) {
-        let index = Index::of(classes, self.selections.iter().map(|selected| &selected.selection));
+        let index = Index::of(classes, self.selections.iter().map(|selected| &*selected.selection));
         for Selected { selection, counting, against, wished } in &self.selections {
             for id in index.candidates(selection) {
                 if !self.selected(selection, &classes.at(*id).spec) {

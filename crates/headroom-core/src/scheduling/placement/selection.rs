@@ -37,6 +37,9 @@ pub(super) fn wanted(spec: &PodSpec, term: &PodTerm) -> Wanted {
     }
 }
 
+/// What a counter counts, for explanations; None where nobody is refused for it.
+pub(super) type Counted = Option<Arc<Selection>>;
+
 /// What a selection selects, for people.
 pub(super) fn describe(selection: &Selection) -> String {
     match selection {

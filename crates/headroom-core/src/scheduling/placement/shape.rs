@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::NONE;
 use super::rooms::Rooms;
 use super::table::Table;
+use super::tiers::Tiers;
 use crate::scheduling::{HOSTNAME, Host};
 use crate::snapshot::{Labels, Taint};
 
@@ -47,8 +48,10 @@ pub(in crate::scheduling) struct Shape {
     domains: SmallVec<[u32; 4]>,
     /// The nodes, in the order of `rooms`.
     pub(in crate::scheduling) nodes: Vec<u32>,
-    /// What is free on them.
-    pub(in crate::scheduling) rooms: Rooms,
+    /// What is free on them. Changed by [`Shapes`] alone, which keeps `tiers` in step.
+    pub(super) rooms: Rooms,
+    /// Its position among the shapes of its tier.
+    place: u32,
     /// How many nodes there are, counting copies.
     pub(in crate::scheduling) copies: u32,
     /// How many of them are domains of the hostname label.
@@ -64,6 +67,11 @@ impl Shape {
     pub(in crate::scheduling) fn host<'a>(&'a self, name: &'a str, hostname: Option<&'a str>) -> Host<'a> {
         let Shape { labels, taints, unschedulable, .. } = self;
         Host { name, hostname, labels, taints, unschedulable: *unschedulable }
+    }
+
+    /// Its position among the shapes of its tier.
+    pub(super) fn place(&self) -> u32 {
+        self.place
     }
 
     /// The domain that its nodes are in; NONE without the label. Hosts differ from node to node, so this knows none.
@@ -94,6 +102,7 @@ pub(in crate::scheduling) struct Shapes {
     taints: FxHashMap<Vec<Taint>, u32>,
     index: FxHashMap<ShapeKey, u32>,
     list: Table<Shape>,
+    tiers: Tiers,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,7 +115,7 @@ impl Shapes {
     /// No shape yet. `keys` are sorted and without the hostname; `width` is the number of resource columns.
     pub(super) fn new(keys: Vec<Box<str>>, width: usize) -> Self {
         let values = keys.iter().map(|_| Values::default()).collect();
-        Shapes { width, keys, values, ..Shapes::default() }
+        Shapes { width, keys, values, tiers: Tiers::new(width), ..Shapes::default() }
     }
 
     /// The key that a label is.
@@ -157,8 +166,10 @@ impl Shapes {
             return *shape;
         }
         let known = self.keys.iter().filter_map(|key| Some((key.clone(), host.label(key)?)));
+        let place = self.tiers.push(tier, self.list.len());
         let shape = self.list.push(Shape {
             tier,
+            place,
             labels: known.collect(),
             taints: host.taints.to_vec(),
             unschedulable: host.unschedulable,
@@ -175,6 +186,39 @@ impl Shapes {
         let Shape { labels, taints, unschedulable, .. } = self.at(shape).clone();
         let host = Host { name: "", hostname: Some(""), labels: &labels, taints: &taints, unschedulable };
         self.of(Tier::Upcoming, &host)
+    }
+
+    /// Adds a node behind the last one of a shape, and gives its position there.
+    pub(super) fn push_node(&mut self, shape: u32, node: u32, free: &[i64]) -> u32 {
+        let entry = self.list.at_mut(shape);
+        entry.nodes.push(node);
+        let slot = entry.rooms.push(free);
+        self.tiers.set(self.list.at(shape));
+        slot
+    }
+
+    /// Takes the last node of a shape away.
+    pub(super) fn pop_node(&mut self, shape: u32) {
+        let entry = self.list.at_mut(shape);
+        entry.nodes.pop();
+        entry.rooms.pop();
+        self.tiers.set(self.list.at(shape));
+    }
+
+    /// Changes what is free on a node of a shape; None where no pod may come any more.
+    pub(super) fn set_room(&mut self, shape: u32, slot: u32, free: Option<&[i64]>) {
+        let rooms = &mut self.list.at_mut(shape).rooms;
+        let changed = match free {
+            Some(free) => rooms.set(slot, free),
+            None => rooms.close(slot),
+        };
+        if changed {
+            self.tiers.set(self.list.at(shape));
+        }
+    }
+
+    pub(super) fn tiers(&self) -> &Tiers {
+        &self.tiers
     }
 
     pub(in crate::scheduling) fn at(&self, shape: u32) -> &Shape {

@@ -72,14 +72,19 @@ impl Placement {
     /// The domains that can take pods, in the order in which nodes and offers are tried.
     fn takers(&mut self, lot: &Lot, key: Key, supply: &Supply) -> Vec<Share> {
         let need = self.classes.at(lot.class).need.clone();
-        let shapes = self.fitting(lot.class);
-        let with_room = shapes.iter().map(|shape| self.shapes.at(*shape));
-        let with_room = with_room.filter(|shape| shape.rooms.next(0, &need).is_some());
-        let mut domains: Vec<u32> = with_room.map(|shape| shape.domain(key)).collect();
+        let mut search = self.search(lot.class);
+        let mut domains: Vec<u32> = Vec::new();
+        while let Some(shape) = self.next_shape(lot.class, &mut search) {
+            let shape = self.shapes.at(shape);
+            let domain = shape.domain(key);
+            if !domains.contains(&domain) && shape.rooms.next(0, &need).is_some() {
+                domains.push(domain);
+            }
+        }
         for (at, offer) in supply.offers.iter().enumerate().filter(|(at, _)| supply.left_of(*at) > 0) {
             let TemplateId(template) = offer.template;
             let shape = self.prototypes.at(template).shape;
-            if supply.left_of(at) > 0 && shapes.contains(&shape) {
+            if supply.left_of(at) > 0 && self.shape_fits(lot.class, shape) {
                 domains.push(self.shapes.at(shape).domain(key));
             }
         }

@@ -17,6 +17,11 @@ impl<T: Default + Clone> Table<T> {
 }
 
 impl<T: Default> Table<T> {
+    /// No item, with space for `count`.
+    pub(in crate::scheduling) fn with_capacity(count: usize) -> Self {
+        Table { items: Vec::with_capacity(count), outside: T::default() }
+    }
+
     /// Adds an item and gives its id.
     pub(in crate::scheduling) fn push(&mut self, item: T) -> u32 {
         self.items.push(item);

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 use super::open::{Candidates, Open};
 use super::options::{Choice, choose};
-use super::settle::unplaced;
 use crate::expander::Context;
 use crate::limits::{Bound, Present};
 use crate::round::Round;
-use crate::scheduling::{Placement, Supply, TemplateId};
+use crate::scheduling::{Placement, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Buys the best option first, until nothing more can be placed. What finds no place is left.
@@ -43,10 +42,10 @@ pub(super) fn buy(
     left.clear();
     for mut pods in by_priority.into_values() {
         // What was bought for those before may have room left.
-        let filled = placement.fill(&pods, &mut Supply::none());
-        pods = unplaced(&filled.unplaced);
+        let filled = placement.fill_there(&pods);
+        pods = filled.left().collect();
         if let Some(choice) = choices.last_mut() {
-            choice.estimate.placed.extend(filled.placed);
+            choice.estimate.placed.extend(filled.placed());
         }
         choices.extend(buy_together(round, open, placement, &mut pods, present));
         left.extend(pods);
@@ -85,7 +84,7 @@ fn buy_together(
         if bought == 0 {
             break;
         }
-        *left = unplaced(&choice.estimate.unplaced);
+        *left = choice.estimate.unplaced.iter().map(|lot| (lot.class, lot.count)).collect();
         choices.push(choice);
     }
     cut_rooms(open, round, present);

@@ -11,14 +11,14 @@ use super::coming::Coming;
 use super::open::Open;
 use super::options::Choice;
 use super::placeholders::Placeholders;
-use super::settle::{count, settle, unplaced};
+use super::settle::{count, settle};
 use super::waiting::Names;
 use crate::limits::Present;
 use crate::memory::Places;
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
-use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, Supply, TemplateId};
+use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
 
@@ -113,7 +113,7 @@ fn take_back(placement: &mut Placement, leaving: &mut Vec<NodeId>, left: &mut Ve
     }
     let start = placement.mark();
     leaving.iter().for_each(|node| placement.reopen(*node));
-    *left = unplaced(&placement.fill(left, &mut Supply::none()).unplaced);
+    *left = placement.fill_there(left).left().collect();
     let taken: BTreeSet<NodeId> = placement.placed_since(start).into_iter().map(|(node, ..)| node).collect();
     leaving.retain(|node| !taken.contains(node));
     leaving.iter().for_each(|node| placement.close(*node));

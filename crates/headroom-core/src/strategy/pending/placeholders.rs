@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::settle::unplaced;
 use crate::memory::{Memory, Places};
 use crate::plan::{EqualPlaceholders, Placeholder, Placeholders as Report};
-use crate::scheduling::{NodeId, Place, Placement, Supply, TemplateId};
+use crate::scheduling::{NodeId, Place, Placement, TemplateId};
 use crate::slack::Wanted;
 use crate::snapshot::ClassId;
 
@@ -85,10 +84,9 @@ impl Placeholders {
         let mut left = Vec::new();
         for lot in &mut self.lots {
             let rest = lot.wanted.count.saturating_sub(lot.kept_count()).saturating_sub(lot.settled);
-            let filled = placement.fill(&[(lot.class, rest)], &mut Supply::none());
-            let unplaced = unplaced(&filled.unplaced);
-            lot.settled += rest.saturating_sub(unplaced.iter().map(|(_, count)| count).sum());
-            left.extend(unplaced);
+            let filled = placement.fill_there(&[(lot.class, rest)]);
+            lot.settled += rest.saturating_sub(filled.left().map(|(_, count)| count).sum());
+            left.extend(filled.left());
         }
         left
     }

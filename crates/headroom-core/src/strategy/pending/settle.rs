@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::open::Open;
 use super::placeholders::Placeholders;
 use crate::estimator::Order;
-use crate::scheduling::{Placement, Supply, TemplateId, Unplaced};
+use crate::scheduling::{Placement, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Places pods, and placeholders beside them, on what is there and on its way; the answer is the pods that find no place.
@@ -95,10 +95,5 @@ fn no_more(some: &[(ClassId, u32)], others: &[(ClassId, u32)]) -> bool {
 fn fill(placement: &mut Placement, pods: &[(ClassId, u32)], order: Order) -> Vec<(ClassId, u32)> {
     let mut pods = pods.to_vec();
     order.sort(placement, None, &mut pods);
-    unplaced(&placement.fill_as_liked(&pods, &mut Supply::none()).unplaced)
-}
-
-/// The pods that found no place, without the reasons.
-pub(super) fn unplaced(lots: &[Unplaced]) -> Vec<(ClassId, u32)> {
-    lots.iter().map(|lot| (lot.class, lot.count)).collect()
+    placement.fill_there_as_liked(&pods).left().collect()
 }
