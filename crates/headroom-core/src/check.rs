@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use crate::guard::Limits;
@@ -147,7 +148,7 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(snapshot: &'a Snapshot, policy: &'a Policy, membership: &'a Membership<'a>, plan: &Plan) -> Self {
         let actions = || plan.actions.iter().map(|planned| &planned.action);
-        let marks: BTreeSet<&str> = shrinking::marks(actions()).collect();
+        let marks: FxHashSet<&str> = shrinking::marks(actions()).collect();
         let room = if marks.is_empty() {
             Totals::default()
         } else {

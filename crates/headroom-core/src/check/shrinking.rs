@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::{Checker, Invariant};
 use crate::guard::Limits;
 use crate::plan::{Action, Evict};
 use crate::policy::Group;
 use crate::quantity::Totals;
 use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, stuck};
-use crate::snapshot::{Eviction, NodeView, PodKind, PodSpec, Snapshot, Taint};
+use crate::snapshot::{ClassId, Eviction, NodeView, PodKind, PodSpec, Snapshot, Taint};
 
 impl Checker<'_> {
     /// A node is marked as on its way out: it may go, its pods may be moved, and the group stays large enough.
@@ -143,20 +145,22 @@ impl Checker<'_> {
 /// What is free on nodes that are not on their way out, those that come back included. Pods of low priority hold nothing.
 pub(super) fn room(
     snapshot: &Snapshot,
-    goes: &BTreeSet<&str>,
+    goes: &FxHashSet<&str>,
     stays: &BTreeSet<&str>,
     expendable_below: i32,
 ) -> Totals {
     let mut room = Totals::default();
-    let expendable = |class| snapshot.spec(class).is_some_and(|spec| spec.priority < expendable_below);
+    let low = snapshot.classes().filter(|class| class.spec.priority < expendable_below).map(|class| class.id);
+    let low: FxHashSet<ClassId> = low.collect();
     let counts = |view: &NodeView<'_>| {
         let node = view.node;
         let marked = node.taint(DELETION_TAINT).is_some() && !stays.contains(&*node.name);
-        !marked && !goes.contains(&*node.name) && !node.deleting && !node.unschedulable
+        !marked && !node.deleting && !node.unschedulable && !goes.contains(&*node.name)
     };
     for view in snapshot.nodes().filter(counts) {
         let (mut cpu, mut memory) = (view.sums.used.cpu, view.sums.used.memory);
-        for pod in view.pods_where(|class, _| expendable(class)) {
+        let expendable = (!low.is_empty()).then(|| view.pods_where(|class, _| low.contains(&class)));
+        for pod in expendable.into_iter().flatten() {
             cpu -= i128::from(pod.spec.requests.cpu);
             memory -= i128::from(pod.spec.requests.memory);
         }

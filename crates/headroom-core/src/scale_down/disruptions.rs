@@ -3,17 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::plan::{Action, Evict, Planned, Unmovable};
 use crate::scheduling::selects;
-use crate::snapshot::{DisruptionBudget, Phase, PodSpec, PodView, Snapshot};
+use crate::snapshot::{DisruptionBudget, LabelSelector, Phase, PodSpec, PodView, Snapshot};
 
 /// The budgets of a cluster and what of each is left.
 pub(crate) struct Disruptions<'a> {
     budgets: Vec<&'a DisruptionBudget>,
-    by_namespace: BTreeMap<&'a str, Vec<u32>>,
+    by_namespace: BTreeMap<&'a str, Near<'a>>,
     left: Vec<u32>,
+}
+
+/// The budgets of a namespace.
+#[derive(Default)]
+struct Near<'a> {
+    all: Vec<u32>,
+    /// Those that only cover pods with a certain label, by it.
+    by_label: FxHashMap<(&'a str, &'a str), Vec<u32>>,
+    others: Vec<u32>,
 }
 
 /// Evictions by budget number.
@@ -22,9 +32,12 @@ pub(super) type Use = SmallVec<[(u32, u32); 2]>;
 impl<'a> Disruptions<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let budgets: Vec<&DisruptionBudget> = snapshot.disruption_budgets().collect();
-        let mut by_namespace: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let mut by_namespace: BTreeMap<&str, Near<'_>> = BTreeMap::new();
         for (number, budget) in (0..).zip(&budgets) {
-            by_namespace.entry(&budget.namespace).or_default().push(number);
+            let near = by_namespace.entry(&budget.namespace).or_default();
+            near.all.push(number);
+            let label = budget.selector.as_ref().and_then(LabelSelector::single);
+            label.map_or(&mut near.others, |label| near.by_label.entry(label).or_default()).push(number);
         }
         let left = budgets.iter().map(|budget| budget.allowed).collect();
         Disruptions { budgets, by_namespace, left }
@@ -42,7 +55,7 @@ impl<'a> Disruptions<'a> {
 
     fn note(&mut self, evict: &Evict) {
         let Some(name) = &evict.budget else { return };
-        let near = self.by_namespace.get(&*evict.namespace).map_or(&[][..], Vec::as_slice);
+        let near = self.by_namespace.get(&*evict.namespace).map_or(&[][..], |near| &near.all);
         let called = |number: &u32| self.budget(*number).is_some_and(|budget| budget.name == *name);
         if let Some(number) = near.iter().copied().find(called) {
             self.take(number);
@@ -61,9 +74,13 @@ impl<'a> Disruptions<'a> {
 
     /// The budgets that cover pods with this spec.
     pub(super) fn of(&self, spec: &PodSpec) -> Vec<u32> {
-        let near = self.by_namespace.get(&*spec.namespace).map_or(&[][..], Vec::as_slice);
+        let Some(near) = self.by_namespace.get(&*spec.namespace) else { return Vec::new() };
         let covers = |budget: &DisruptionBudget| selects(budget.selector.as_ref(), &spec.labels);
-        near.iter().copied().filter(|number| self.budget(*number).is_some_and(covers)).collect()
+        let by_label = spec.labels.iter().filter_map(|label| near.by_label.get(&label)).flatten();
+        let candidates = by_label.chain(&near.others).copied();
+        let mut covering: Vec<u32> = candidates.filter(|number| self.budget(*number).is_some_and(covers)).collect();
+        covering.sort_unstable();
+        covering
     }
 
     /// The budget that evicting a pod would use up, of those that cover it; None when the API asks none. An error when it

@@ -81,7 +81,7 @@ impl Judge<'_> {
         if view.sums.blocking == 0 {
             return Ok(load);
         }
-        let (mut moves, mut returns) = (Vec::new(), Vec::new());
+        let (mut moves, mut returns) = (Vec::with_capacity(view.sums.blocking as usize), Vec::new());
         let mut evict = |load: &mut Load, class: ClassId, ruling: &Ruling| {
             load.evictions += 1;
             load.cost = load.cost.saturating_add(ruling.cost);
@@ -163,7 +163,7 @@ fn count(budgets: &mut Use, budget: u32) {
 
 fn counted(mut classes: Vec<ClassId>) -> Vec<(ClassId, u32)> {
     classes.sort_unstable();
-    let mut counted: Vec<(ClassId, u32)> = Vec::new();
+    let mut counted: Vec<(ClassId, u32)> = Vec::with_capacity(classes.len());
     for class in classes {
         match counted.last_mut() {
             Some((last, count)) if *last == class => *count += 1,

@@ -19,7 +19,7 @@ use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory};
 use crate::plan::{Kept, Usage};
 use crate::policy::{Group, Mode, Policy, Removal, ScaleDown, Strategy};
-use crate::pricing::{Offering, on_one_scale};
+use crate::pricing::{Offering, Quote, on_one_scale};
 use crate::round::Round;
 use crate::snapshot::{CloudGroup, Coverage, Instance, InstanceState, Kind, Node, NodeView, Readiness, Snapshot};
 
@@ -48,6 +48,8 @@ pub(super) struct Shrinking<'a> {
     pub(super) nodes: u32,
     /// Those of them that are not starting still, of which budgets take their shares.
     pub(super) started: u32,
+    cloud: Option<&'a CloudGroup>,
+    memory: Option<&'a GroupMemory>,
 }
 
 /// An idle node.
@@ -116,15 +118,18 @@ impl<'a> Look<'a> {
                 continue;
             }
             let nodes = membership.nodes.get(at).map_or(&[][..], Vec::as_slice);
-            let machines = snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+            let cloud = snapshot.group(&group.name);
+            let machines = cloud.and_then(|cloud| cloud.instances.as_ref());
             let goes = |machine: &&Instance| machine.state == InstanceState::Deleting;
             let going: Vec<&Instance> = machines.into_iter().flatten().filter(goes).collect();
             let goes = |node: &Node| node.deleting || going.iter().any(|machine| is_node(machine, node));
             let present = nodes.iter().filter(|view| !goes(view.node));
             let (whole, settings) = (settings.all_or_nothing, &settings.scale_down);
             let count = u32::try_from(present.clone().count()).unwrap_or(u32::MAX);
-            look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0 });
+            let memory = round.memory.groups.get(&group.name);
+            look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0, cloud, memory });
             let ignored = Ignored { settings, expendable_below, classes: &classes };
+            look.kept.reserve(nodes.len());
             for view in present {
                 look.node(round, *view, &ignored);
             }
@@ -161,8 +166,7 @@ impl<'a> Look<'a> {
     fn node(&mut self, round: &Round<'a>, view: NodeView<'a>, ignored: &Ignored<'_>) {
         let at = self.groups.len().saturating_sub(1);
         let Some(shrinking) = self.groups.get_mut(at) else { return };
-        let cloud = round.snapshot.group(&shrinking.group.name);
-        let of_node = stays(round, shrinking, cloud, &view);
+        let of_node = stays(round, shrinking, &view);
         shrinking.started += u32::from(!matches!(of_node, Err(Kept::Starting { .. })));
         if view.node.taint(DELETION_TAINT).is_some() {
             self.marked.push(Marked { view, group: at, at: marked_at(view.node), stays: of_node.err() });
@@ -197,15 +201,16 @@ impl<'a> Look<'a> {
 
     fn sort(&mut self, round: &Round<'_>) {
         self.marked.sort_by(|a, b| (a.at, &a.view.node.name).cmp(&(b.at, &b.view.node.name)));
-        let quotes: Vec<_> = self
-            .candidates
-            .iter()
-            .map(|candidate| {
+        // What a node costs depends on its kind and its group.
+        let mut known: FxHashMap<(usize, u32), Option<Quote>> = FxHashMap::default();
+        let mut quote = |candidate: &Candidate<'_>| {
+            *known.entry((candidate.group, candidate.view.kind)).or_insert_with(|| {
                 let own = self.groups.get(candidate.group).and_then(|shrinking| shrinking.group.price);
-                let node = candidate.view.node;
-                (&node.capacity, round.policy.pending.prices.quote(own, &Offering::of(&node.labels), None))
+                round.policy.pending.prices.quote(own, &Offering::of(&candidate.view.node.labels), None)
             })
-            .collect();
+        };
+        let quotes: Vec<_> =
+            self.candidates.iter().map(|candidate| (&candidate.view.node.capacity, quote(candidate))).collect();
         let prices = on_one_scale(quotes.iter().copied(), &round.policy.pending.price.settings().unit_prices);
         let known = |name: &str| round.memory.scale_down.as_ref().is_some_and(|watch| watch.idle.contains_key(name));
         let score = |(candidate, price): (&Candidate<'_>, &crate::pricing::NodePrice)| Score {
@@ -218,21 +223,18 @@ impl<'a> Look<'a> {
             created: candidate.view.node.created,
             name: Arc::clone(&candidate.view.node.name),
         };
-        let scores: Vec<Score> = self.candidates.iter().zip(&prices).map(score).collect();
-        let mut scored: Vec<(Score, Candidate<'_>)> = scores.into_iter().zip(self.candidates.drain(..)).collect();
-        scored.sort_by(|(a, _), (b, _)| a.cmp(b));
-        self.candidates = scored.into_iter().map(|(_, candidate)| candidate).collect();
+        let mut order: Vec<(Score, usize)> = self.candidates.iter().zip(&prices).map(score).zip(0..).collect();
+        order.sort_unstable();
+        let mut candidates: Vec<Option<Candidate<'_>>> = self.candidates.drain(..).map(Some).collect();
+        let next = |(_, at): &(Score, usize)| candidates.get_mut(*at).and_then(Option::take);
+        self.candidates = order.iter().filter_map(next).collect();
     }
 }
 
 /// What keeps a node, whatever is on it.
-fn stays(
-    round: &Round<'_>,
-    shrinking: &Shrinking<'_>,
-    cloud: Option<&CloudGroup>,
-    view: &NodeView<'_>,
-) -> Result<(), Kept> {
+fn stays(round: &Round<'_>, shrinking: &Shrinking<'_>, view: &NodeView<'_>) -> Result<(), Kept> {
     let node = view.node;
+    let Shrinking { cloud, memory, .. } = *shrinking;
     if let Some(value) = &node.no_delete {
         return Err(Kept::Annotated { value: value.clone() });
     }
@@ -244,7 +246,6 @@ fn stays(
     {
         return Err(Kept::Replacement { nodes: replacement.nodes.clone(), until });
     }
-    let memory = round.memory.groups.get(&shrinking.group.name);
     let deadline = node.created.and_then(|created| created.saturating_add(shrinking.group.boot_timeout).ok());
     if let Some(until) = deadline.filter(|deadline| round.now < *deadline) {
         let nothing = GroupMemory::default();

@@ -388,11 +388,13 @@ fn keep_all(round: &mut Round<'_>, look: Look<'_>) {
     refuse_kept(round, all);
 }
 
-fn refuse_kept(round: &mut Round<'_>, mut kept: Vec<(Arc<str>, Kept)>) {
+fn refuse_kept(round: &mut Round<'_>, kept: Vec<(Arc<str>, Kept)>) {
+    let mut kept: Vec<(Arc<str>, Box<Kept>)> = kept.into_iter().map(|(name, kept)| (name, Box::new(kept))).collect();
     kept.sort_by(|(a, _), (b, _)| a.cmp(b));
-    for (name, kept) in kept {
-        kept.until().into_iter().for_each(|until| round.wake.at(until));
-        round.refuse(Subject::Node(name), Why::Kept { why: Box::new(kept) });
+    round.report.refusals.reserve(kept.len());
+    for (name, why) in kept {
+        why.until().into_iter().for_each(|until| round.wake.at(until));
+        round.refuse(Subject::Node(name), Why::Kept { why });
     }
 }
 

@@ -55,7 +55,14 @@ impl<'a> Simulation<'a> {
             placement.node(name).into_iter().for_each(|node| *awaited.entry(node).or_default() += 1);
         }
         placement.only_nodes();
-        Simulation { snapshot, placement, placeholders, awaited, taken: FxHashMap::default(), full: FxHashMap::default() }
+        Simulation {
+            snapshot,
+            placement,
+            placeholders,
+            awaited,
+            taken: FxHashMap::default(),
+            full: FxHashMap::default(),
+        }
     }
 
     /// Lets no pod come to a node.

@@ -5,13 +5,24 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Expression, NodeTerm};
+use super::{Expression, NodeTerm, Operator};
 
 /// Expressions over the labels of pods or namespaces that must all hold; one without expressions selects everything.
 /// A `matchLabels` entry is an `In` with one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LabelSelector(pub Vec<Expression>);
+
+impl LabelSelector {
+    /// A label, by key and value, that everything has which is selected; None when no expression asks for exactly one.
+    pub(crate) fn single(&self) -> Option<(&str, &str)> {
+        let mut listed = self.0.iter().filter(|expression| expression.operator == Operator::In);
+        listed.find_map(|expression| match &*expression.values {
+            [only] => Some((&*expression.key, &**only)),
+            _ => None,
+        })
+    }
+}
 
 /// One term of a pod's affinity or anti-affinity to other pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -51,7 +51,11 @@ impl Counts {
             }
             Entry::Occupied(mut slot) => {
                 let (old, new) = (*slot.get(), changed(*slot.get()));
-                if new > 0 { slot.insert(new) } else { slot.remove() };
+                if new > 0 {
+                    slot.insert(new)
+                } else {
+                    slot.remove()
+                };
                 (old, new)
             }
         }

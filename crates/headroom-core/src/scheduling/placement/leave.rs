@@ -1,5 +1,8 @@
 //! Pods leave a node, to see whether they find a place on the others.
 
+use std::sync::Arc;
+
+use super::shape::Tier;
 use super::{NodeId, Placement};
 use crate::snapshot::ClassId;
 
@@ -12,9 +15,17 @@ impl Placement {
     /// Whether pods may go to what is on its way or new from now on.
     pub(crate) fn let_new_come(&mut self, may: bool) {
         self.only_nodes = !may;
+        let shapes = &self.shapes;
+        let there = |shape: u32| shapes.at(shape).tier <= Tier::Idle;
         for statics in self.statics.iter_mut() {
-            statics.seen = Vec::new();
-            statics.fits = Default::default();
+            if may {
+                statics.seen = Vec::new();
+                statics.fits = Default::default();
+            } else {
+                // What is known of shapes of nodes that are there stays true.
+                (0..).zip(&mut statics.seen).for_each(|(shape, fits)| *fits &= there(shape));
+                Arc::make_mut(&mut statics.fits).retain(|shape| there(*shape));
+            }
         }
     }
 

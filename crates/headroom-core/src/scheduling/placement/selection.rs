@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::class::Class;
 use super::table::Table;
 use crate::scheduling::selector::{Shown, narrow};
-use crate::snapshot::{LabelSelector, Operator, PodSpec, PodTerm};
+use crate::snapshot::{LabelSelector, PodSpec, PodTerm};
 
 /// Which pods a counter counts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,10 +104,5 @@ impl<'a> Index<'a> {
 
 /// A label that every pod of a selection has.
 fn telling(wanted: &[Wanted]) -> Option<(&str, &str)> {
-    let expressions = wanted.iter().filter_map(|wanted| wanted.selector.as_ref()).flat_map(|selector| &selector.0);
-    let mut single = expressions.filter(|expression| expression.operator == Operator::In);
-    single.find_map(|expression| match &*expression.values {
-        [only] => Some((&*expression.key, &**only)),
-        _ => None,
-    })
+    wanted.iter().filter_map(|wanted| wanted.selector.as_ref()).find_map(LabelSelector::single)
 }
