@@ -36,7 +36,7 @@ fn measure(nodes: usize) {
     let [mut cold, mut alone, mut incremental] = [Duration::MAX; 3];
     for _ in 0..RUNS {
         // Making the changes up is not part of it, so they are made beforehand, some at a time.
-        let mut builder = Builder::with_capacity(nodes, cluster.pods());
+        let mut builder = Builder::with_capacity(nodes, cluster.pods() + cluster.waiting());
         let mut spent = Duration::ZERO;
         let mut changes = cluster.changes().peekable();
         while changes.peek().is_some() {

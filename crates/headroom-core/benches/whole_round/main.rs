@@ -21,7 +21,7 @@ fn main() {
 fn cold(bencher: Bencher<'_, '_>) {
     let (cluster, policy) = (Cluster::new(NODES, DEPLOYMENTS), policy());
     bencher.with_inputs(|| cluster.changes().collect::<Vec<Change>>()).bench_local_values(|changes| {
-        let mut builder = Builder::with_capacity(NODES, cluster.pods());
+        let mut builder = Builder::with_capacity(NODES, cluster.pods() + cluster.waiting());
         changes.into_iter().for_each(|change| builder.apply(change));
         let plan = decide(builder.snapshot(), &policy, &Memory::settled(), now());
         (builder, plan)
@@ -78,7 +78,7 @@ fn answer(plan: &Plan) -> Answer {
 }
 
 fn built(cluster: &Cluster) -> Builder {
-    let mut builder = Builder::with_capacity(NODES, cluster.pods());
+    let mut builder = Builder::with_capacity(NODES, cluster.pods() + cluster.waiting());
     cluster.changes().for_each(|change| builder.apply(change));
     builder
 }

@@ -1,7 +1,7 @@
 //! What exists: nodes, pods and cloud groups at one instant, and how much of each kind is known.
 //!
 //! A [`Snapshot`] is made by [`Builder::apply`], one [`Change`] at a time. What can be derived from the cluster alone
-//! is kept up to date there: classes of equal pods with their counts, and sums for each node.
+//! is kept up to date there: classes of equal pods with their counts, kinds of nodes, and sums for each node.
 
 mod builder;
 mod coverage;

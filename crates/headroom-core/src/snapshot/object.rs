@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use rustc_hash::FxHasher;
@@ -352,8 +352,10 @@ impl Ord for SharedSpec {
 }
 
 impl Default for SharedSpec {
+    /// All defaults are one.
     fn default() -> Self {
-        SharedSpec::new(PodSpec::default())
+        static DEFAULT: LazyLock<SharedSpec> = LazyLock::new(|| SharedSpec::new(PodSpec::default()));
+        DEFAULT.clone()
     }
 }
 

@@ -6,7 +6,8 @@ use headroom_core::estimator::{Order, estimate};
 use headroom_core::quantity::Totals;
 use headroom_core::scheduling::{NewNode, NodeId, Offer, Placement, Setup, Supply, TemplateId};
 use headroom_core::snapshot::{
-    AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Phase, Pod, SharedSpec, Snapshot, Taint, Template,
+    AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Node, Phase, Pod, SharedSpec, Snapshot, Taint,
+    Template,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -264,6 +265,27 @@ proptest! {
         if requested(&placement, &on_new) == at_best.requested {
             prop_assert!(found.node_count() >= at_best.nodes, "{} < {}", found.node_count(), at_best.nodes);
         }
+    }
+
+    /// Pods that wait find the same places when nothing is counted that only pods look at which do not wait.
+    #[test]
+    fn what_nobody_asks_about_need_not_be_counted(
+        Case { world, specs } in random::case(),
+        templates in vec(random::template(), 0..4),
+        counts in vec(0u32..40, 8),
+        waiting in 1usize..8,
+    ) {
+        let waiting = &specs[..waiting.min(specs.len())];
+        let snapshot = snapshot(&world, waiting);
+        let new = new_nodes(&templates);
+        let pods: Vec<(ClassId, u32)> = classes(&snapshot, waiting).into_iter().zip(counts).collect();
+        let places = |moves: Option<&dyn Fn(&Node) -> bool>| {
+            let mut placement = Placement::new(&snapshot, &Setup { templates: &new, moves, ..Setup::default() });
+            let mark = placement.mark();
+            let found = estimate(&mut placement, &offers(&templates, 6), &pods, Some(9));
+            (found, placement.placed_since(mark), placement.new_nodes())
+        };
+        prop_assert_eq!(places(None), places(Some(&|_| false)));
     }
 
     /// Where a fill puts pods, kube-scheduler can put them too, in some order; and what a fill leaves out fits nowhere.

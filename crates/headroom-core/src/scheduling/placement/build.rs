@@ -13,7 +13,7 @@ use super::counter::recount;
 use super::node::Node;
 use super::read::{Read, read};
 use super::shape::{Shapes, Tier};
-use super::standing::Standing;
+use super::standing::{Added, Standing};
 use super::table::Table;
 use super::{NONE, NodeId, Placement, rules};
 use crate::quantity::{Resources, Totals};
@@ -34,12 +34,15 @@ pub struct Setup<'a> {
     pub expendable_below: Option<i32>,
     /// How each node counts.
     pub standing: &'a dyn Fn(&ClusterNode) -> Standing,
+    /// The nodes whose pods may be moved; None is all. Nothing may be asked about the rules of pods that neither wait nor may
+    /// be moved: what only these look at is not counted.
+    pub moves: Option<&'a dyn Fn(&ClusterNode) -> bool>,
 }
 
 impl Default for Setup<'_> {
     /// The nodes as they are, and nothing else.
     fn default() -> Self {
-        Setup { templates: &[], extra: &[], expendable_below: None, standing: &|_| Standing::Present }
+        Setup { templates: &[], extra: &[], expendable_below: None, standing: &|_| Standing::Present, moves: None }
     }
 }
 
@@ -63,7 +66,8 @@ impl Placement {
         let daemon_sets = extra.split_off(setup.extra.len().min(extra.len()));
         extra.iter().for_each(|class| classes.at_mut(*class).extra = true);
         let shapes = Shapes::new(labels, columns.count());
-        let book = rules::write(snapshot, &mut classes, &statics, &shapes);
+        let asking = setup.moves.map(|moves| asking(snapshot, &classes, moves));
+        let book = rules::write(snapshot, &mut classes, &statics, &shapes, asking.as_deref());
         let mut placement = Placement {
             columns,
             nominated: Table::with_len(classes.len() as usize),
@@ -84,11 +88,12 @@ impl Placement {
             only_nodes: false,
             journal: Vec::new(),
         };
-        let leaving = placement.add_nodes(snapshot, setup);
+        let Added { ids, leaving } = placement.add_nodes(snapshot, setup);
         placement.add_prototypes(setup.templates);
         placement.learn_shapes();
         placement.learn_nodes();
-        placement.add_pods(snapshot);
+        placement.add_pods(snapshot, &ids);
+        placement.shapes.show_all(&placement.nodes);
         placement.add_daemon_sets(setup.templates, &daemon_sets);
         placement.add_nominated(snapshot);
         let leaving: Vec<NodeId> = leaving.iter().filter_map(|name| placement.node(name)).collect();
@@ -116,7 +121,7 @@ impl Placement {
     }
 
     /// Counts the pods that are bound, as far as rules look at them, and forgets those that hold nothing.
-    fn add_pods(&mut self, snapshot: &Snapshot) {
+    fn add_pods(&mut self, snapshot: &Snapshot, ids: &[u32]) {
         let least = self.expendable_below;
         let concerns = |class: &Class| match least {
             Some(least) if class.spec.priority < least => Concern::HoldsNothing,
@@ -134,33 +139,24 @@ impl Placement {
             let counters = rules.iter().flat_map(|rules| &rules.adds);
             counters.for_each(|counter| self.counters.at_mut(*counter).expect(class.bound));
         }
-        for view in snapshot.nodes() {
-            let Some(id) = self.by_name.get(&view.node.name).copied() else { continue };
+        let mut concerned: Vec<(ClassId, bool)> = Vec::new();
+        for (view, id) in snapshot.nodes().zip(ids.iter().copied()).filter(|(_, id)| *id != NONE) {
+            concerned.extend(view.classes().filter(|(pod, _)| concern(*pod) != Concern::None));
             let node = self.nodes.at_mut(id);
-            let listed = view.classes().filter(|(pod, deleting)| !deleting && concern(*pod) == Concern::LookedAt);
-            node.pods.reserve(listed.count());
-            let mut freed = false;
-            for (pod, deleting) in view.classes() {
-                match concern(pod) {
-                    Concern::None => {}
-                    Concern::HoldsNothing => {
-                        node.use_resources(self.classes.at(pod.0), -1);
-                        freed = true;
-                    }
-                    Concern::LookedAt => {
-                        let class = self.classes.at(pod.0);
-                        class.rules.iter().for_each(|rules| node.occupy(rules, 1));
-                        if !deleting {
-                            node.list(pod.0, 1);
-                        }
-                        recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
-                    }
+            node.pods.reserve(concerned.len());
+            for (pod, deleting) in concerned.drain(..) {
+                let class = self.classes.at(pod.0);
+                if concern(pod) == Concern::HoldsNothing {
+                    node.use_resources(class, -1);
+                    continue;
                 }
+                class.rules.iter().for_each(|rules| node.occupy(rules, 1));
+                if !deleting {
+                    node.list(pod.0, 1);
+                }
+                recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
             }
             self.add_shares(&view, id);
-            if freed {
-                self.show_room(id);
-            }
         }
     }
 
@@ -226,6 +222,17 @@ impl Placement {
         let number = |name: &Arc<str>| (0..).zip(self.drivers.iter()).find(|(_, driver)| *driver == name);
         known.iter().filter_map(|(driver, limit)| Some((number(driver)?.0, *limit))).collect()
     }
+}
+
+/// Of each class, by id, whether its pods may ask for a place: some wait, or are not in the snapshot, or may be moved.
+fn asking(snapshot: &Snapshot, classes: &Table<Class>, moves: &dyn Fn(&ClusterNode) -> bool) -> Vec<bool> {
+    let mut asking: Vec<bool> = classes.iter().map(|class| class.waits || class.extra).collect();
+    for view in snapshot.nodes().filter(|view| moves(view.node)) {
+        for (class, _) in view.classes() {
+            asking.get_mut(class.0 as usize).into_iter().for_each(|asking| *asking = true);
+        }
+    }
+    asking
 }
 
 /// What the pods of a class change beside the sums of their node.

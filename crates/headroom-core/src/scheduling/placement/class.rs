@@ -127,12 +127,27 @@ pub(super) struct Wish {
 }
 
 impl Rules {
+    /// The counters that decide about pods of the class.
+    pub(super) fn asked(&self) -> impl Iterator<Item = u32> {
+        let spread = self.spread.iter().map(|rule| rule.counter);
+        let anti = self.anti.iter().map(|rule| rule.counter);
+        spread.chain(anti).chain(self.affinity.iter().chain(&self.shunned_by).copied())
+    }
+
     /// Whether a counter decides about pods of the class.
     pub(super) fn asks(&self, counter: u32) -> bool {
-        self.spread.iter().any(|rule| rule.counter == counter)
-            || self.anti.iter().any(|rule| rule.counter == counter)
-            || self.affinity.contains(&counter)
-            || self.shunned_by.contains(&counter)
+        self.asked().any(|asked| asked == counter)
+    }
+
+    /// Leaves what pods of the class change for others, and nothing that decides about themselves.
+    pub(super) fn ask_nothing(&mut self) {
+        let Rules { ports, shares, attach, adds, .. } = std::mem::take(self);
+        *self = Rules { ports, shares, attach, adds, ..Rules::default() };
+    }
+
+    /// Whether pods of the class change nothing for others beside what they take of resources.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.ports.is_empty() && self.shares.is_empty() && self.attach.is_empty() && self.adds.is_empty()
     }
 }
 

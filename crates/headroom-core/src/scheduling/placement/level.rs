@@ -36,9 +36,12 @@ impl Pile {
 pub(super) fn level(piles: &[Pile], amount: u32, limit: u32) -> Level {
     let needed =
         |height: u32| -> u64 { piles.iter().map(|pile| u64::from(pile.up_to(height)) * u64::from(pile.copies)).sum() };
+    // The lowest pile that could take everything would not get higher than this even if it did.
+    let takes_all = piles.iter().filter(|pile| pile.room > amount && pile.copies > 0).map(|pile| pile.height).min();
+    let beyond = takes_all.map_or(u32::MAX, |height| height.saturating_add(amount).saturating_add(1));
     let amount = u64::from(amount);
     // The highest level for which there is enough, by halving.
-    let (mut enough, mut too_high) = (0, limit.saturating_add(1));
+    let (mut enough, mut too_high) = (0, limit.saturating_add(1).min(beyond));
     while too_high - enough > 1 {
         let middle = enough + (too_high - enough) / 2;
         if needed(middle) <= amount { enough = middle } else { too_high = middle }

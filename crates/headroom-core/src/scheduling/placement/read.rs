@@ -51,8 +51,9 @@ pub(super) fn read<'a>(snapshot: &'a Snapshot, extra: impl Iterator<Item = &'a S
     for (rank, (id, spec, waits)) in (0..).zip(&specs) {
         let statics = *index.entry(StaticKey::of(spec)).or_insert_with(|| read.statics.push(statics(snapshot, spec)));
         let need = read.columns.row(&spec.requests);
-        let class = Class { spec: (*spec).clone(), need, rank, statics, waits: *waits, ..Class::default() };
-        *read.classes.at_mut(*id) = class;
+        let class = read.classes.at_mut(*id);
+        (class.spec, class.need, class.rank, class.statics, class.waits) =
+            ((*spec).clone(), need, rank, statics, *waits);
     }
     let asked = specs.iter().flat_map(|(_, spec, waits)| labels(spec, *waits));
     let asked = asked.chain(read.statics.iter().flat_map(|statics| statics.volumes.keys()));

@@ -28,6 +28,20 @@ impl Rooms {
         u32::try_from(self.len).unwrap_or(u32::MAX)
     }
 
+    /// The nodes with these rows, and no other.
+    pub(super) fn fill<'r>(&mut self, rows: impl ExactSizeIterator<Item = &'r [i64]>) {
+        self.len = rows.len();
+        self.space = if self.len == 0 { 0 } else { self.len.next_power_of_two() };
+        self.rows = vec![i64::MIN; self.space * 2 * self.width];
+        let leaves = self.rows.get_mut(self.space * self.width..).unwrap_or(&mut []);
+        for (leaf, row) in leaves.chunks_exact_mut(self.width.max(1)).zip(rows) {
+            leaf.iter_mut().zip(row).for_each(|(leaf, free)| *leaf = *free);
+        }
+        for at in (1..self.space).rev() {
+            self.refresh(at);
+        }
+    }
+
     /// Adds a node and gives its position.
     pub(super) fn push(&mut self, row: &[i64]) -> u32 {
         if self.len == self.space {
@@ -134,11 +148,14 @@ impl Rooms {
 
     /// Works out a block from its halves; whether that changed it.
     fn refresh(&mut self, at: usize) -> bool {
-        let Some((above, below)) = self.rows.split_at_mut_checked(2 * at * self.width) else { return false };
-        let Some(block) = above.get_mut(at * self.width..(at + 1) * self.width) else { return false };
-        let Some((left, rest)) = below.split_at_checked(self.width) else { return false };
+        let width = self.width;
+        let Some((above, below)) = self.rows.split_at_mut_checked(2 * at * width) else { return false };
+        let (Some(block), Some(halves)) = (above.get_mut(at * width..(at + 1) * width), below.get(..2 * width)) else {
+            return false;
+        };
+        let (left, right) = halves.split_at(width);
         let mut changed = false;
-        for ((block, left), right) in block.iter_mut().zip(left).zip(rest) {
+        for ((block, left), right) in block.iter_mut().zip(left).zip(right) {
             let most = *left.max(right);
             changed |= *block != most;
             *block = most;
@@ -184,6 +201,19 @@ mod tests {
             let walked = (from..rows.len()).find(|at| rows[*at][0] >= need[0] && rows[*at][1] >= need[1]);
             let found = rooms.next(u32::try_from(from).unwrap(), &need).map(|at| at as usize);
             assert_eq!(found, walked, "step {step}: {need:?} from {from} in {rows:?}");
+        }
+    }
+
+    #[test]
+    fn filling_at_once_is_pushing_one_by_one() {
+        for len in 0..20_i64 {
+            let rows: Vec<[i64; 2]> = (0..len).map(|at| [at * 7 % 5, at * 3 % 11]).collect();
+            let (mut pushed, mut filled) = (Rooms::new(2), Rooms::new(2));
+            for row in &rows {
+                pushed.push(row);
+            }
+            filled.fill(rows.iter().map(|row| &row[..]));
+            assert_eq!((filled.len, filled.space, &filled.rows), (pushed.len, pushed.space, &pushed.rows));
         }
     }
 

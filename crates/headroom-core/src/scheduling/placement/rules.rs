@@ -31,12 +31,14 @@ pub(super) struct RuleBook {
     pub(super) drivers: Table<Arc<str>>,
 }
 
-/// Gives each class its rules, and its wishes to those that wait.
+/// Gives each class its rules, and its wishes to those that wait. Where it is known which classes may ask for a place, only
+/// what these look at is counted.
 pub(super) fn write(
     snapshot: &Snapshot,
     classes: &mut Table<Class>,
     statics: &Table<Statics>,
     shapes: &Shapes,
+    asking: Option<&[bool]>,
 ) -> RuleBook {
     let mut own: Vec<(u32, u32, SharedSpec)> = (0..)
         .zip(classes.iter())
@@ -63,6 +65,9 @@ pub(super) fn write(
         written.insert(*id, own);
     }
     writer.match_classes(classes, &mut written);
+    if let Some(asking) = asking {
+        writer.leave_out_unasked(asking, &mut written);
+    }
     for (id, class) in (0..).zip(classes.iter_mut()) {
         let Some(Written { rules, wishes }) = written.remove(&id) else { continue };
         class.rules = rules.map(|rules| Arc::new(rules.with_own()));
@@ -328,6 +333,34 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+    }
+
+    /// Forgets the rules of classes that ask for no place, and the counters about which nobody asks.
+    fn leave_out_unasked(&mut self, asking: &[bool], written: &mut FxHashMap<u32, Written>) {
+        let asks = |class: u32| asking.get(class as usize).is_some_and(|asks| *asks);
+        let mut asked = vec![false; self.book.counters.len() as usize];
+        for (class, Written { rules, wishes }) in written.iter_mut() {
+            if !asks(*class) {
+                rules.iter_mut().for_each(Rules::ask_nothing);
+                continue;
+            }
+            let by_rules = rules.iter().flat_map(Rules::asked);
+            let by_wishes = wishes.iter().flat_map(|wishes| &wishes.list).map(|wish| wish.counter);
+            for counter in by_rules.chain(by_wishes) {
+                asked.get_mut(counter as usize).into_iter().for_each(|asked| *asked = true);
+            }
+        }
+        let is_asked = |counter: &u32| asked.get(*counter as usize).is_some_and(|asked| *asked);
+        for (class, Written { rules, wishes }) in written.iter_mut() {
+            rules.iter_mut().for_each(|rules| rules.adds.retain(|counter| is_asked(counter)));
+            wishes.iter_mut().for_each(|wishes| wishes.adds.retain(|counter| is_asked(counter)));
+            if !asks(*class) {
+                rules.take_if(|rules| rules.changes_nothing());
+                wishes.take_if(|wishes| wishes.adds.is_empty());
+            }
+        }
+        let unasked = (0..).zip(self.book.counters.iter_mut()).filter(|(counter, _)| !is_asked(counter));
+        unasked.for_each(|(_, counter)| *counter = Counter::default());
     }
 
     fn selected(&self, selection: &Selection, spec: &PodSpec) -> bool {

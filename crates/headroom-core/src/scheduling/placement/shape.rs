@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::NONE;
+use super::node::Node;
 use super::rooms::Rooms;
 use super::table::Table;
 use super::tiers::Tiers;
@@ -186,6 +187,23 @@ impl Shapes {
         let Shape { labels, taints, unschedulable, .. } = self.at(shape).clone();
         let host = Host { name: "", hostname: Some(""), labels: &labels, taints: &taints, unschedulable };
         self.of(Tier::Upcoming, &host)
+    }
+
+    /// Adds a node behind the last one of a shape, and gives its position there. What is free on it is seen by
+    /// [`Shapes::show_all`].
+    pub(super) fn add_node(&mut self, shape: u32, node: u32) -> u32 {
+        let nodes = &mut self.list.at_mut(shape).nodes;
+        nodes.push(node);
+        u32::try_from(nodes.len() - 1).unwrap_or(NONE)
+    }
+
+    /// Lets the search see what is free on all nodes.
+    pub(super) fn show_all(&mut self, nodes: &Table<Node>) {
+        for shape in self.list.iter_mut() {
+            let Shape { nodes: own, rooms, .. } = shape;
+            rooms.fill(own.iter().map(|node| &*nodes.at(*node).free));
+            self.tiers.set(shape);
+        }
     }
 
     /// Adds a node behind the last one of a shape, and gives its position there.

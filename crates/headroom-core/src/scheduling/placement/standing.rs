@@ -8,7 +8,7 @@ use super::build::{NewNode, Setup, requests};
 use super::class::Row;
 use super::node::Node;
 use super::shape::Tier;
-use super::{Placement, TemplateId};
+use super::{NONE, Placement, TemplateId};
 use crate::scheduling::Host;
 use crate::snapshot::{Labels, NodeView, Snapshot, Taint};
 
@@ -34,6 +34,14 @@ pub enum Standing {
     Absent,
 }
 
+/// The nodes that were added.
+pub(super) struct Added {
+    /// Of each node of the snapshot, in its order, what it is here; NONE when it does not count.
+    pub(super) ids: Vec<u32>,
+    /// The names of those that leave.
+    pub(super) leaving: Vec<Arc<str>>,
+}
+
 /// What is known while nodes are added.
 struct Known<'s> {
     /// The first node of each hostname; None where every node has its own, as a look at their names tells.
@@ -43,13 +51,14 @@ struct Known<'s> {
 }
 
 impl Placement {
-    /// Adds all nodes; the answer is those that leave.
-    pub(super) fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) -> Vec<Arc<str>> {
+    /// Adds all nodes.
+    pub(super) fn add_nodes(&mut self, snapshot: &Snapshot, setup: &Setup<'_>) -> Added {
         let own = snapshot.nodes().all(|view| view.hostname().is_none_or(|hostname| *hostname == *view.node.name));
         let hosts = (!own).then(FxHashMap::default);
         let mut known = Known { hosts, shapes: vec![[None; 2]; snapshot.node_kind_slots()] };
         let (mut idle, mut leaving) = (Vec::new(), Vec::new());
-        for view in snapshot.nodes() {
+        let mut ids = vec![NONE; snapshot.node_count()];
+        for (view, own) in snapshot.nodes().zip(&mut ids) {
             let entry = match (setup.standing)(view.node) {
                 Standing::Absent => continue,
                 Standing::Present => self.present(&view, Tier::Present, &mut known),
@@ -61,7 +70,7 @@ impl Placement {
                     self.of_shape(&view, shape)
                 }
                 Standing::Idle { rank } => {
-                    idle.push((rank, view));
+                    idle.push((rank, view, own));
                     continue;
                 }
                 Standing::Upcoming(template) => match setup.templates.get(template.0 as usize) {
@@ -69,17 +78,23 @@ impl Placement {
                     None => continue,
                 },
             };
-            self.add_node(snapshot, &view, entry, &mut known);
+            *own = self.add_node(snapshot, &view, entry, &mut known);
         }
-        idle.sort_by_key(|(rank, _)| *rank);
-        for (_, view) in idle {
+        idle.sort_by_key(|(rank, ..)| *rank);
+        for (_, view, own) in idle {
             let entry = self.present(&view, Tier::Idle, &mut known);
-            self.add_node(snapshot, &view, entry, &mut known);
+            *own = self.add_node(snapshot, &view, entry, &mut known);
         }
-        leaving
+        Added { ids, leaving }
     }
 
-    fn add_node<'s>(&mut self, snapshot: &Snapshot, view: &NodeView<'s>, mut entry: Node, known: &mut Known<'s>) {
+    fn add_node<'s>(
+        &mut self,
+        snapshot: &Snapshot,
+        view: &NodeView<'s>,
+        mut entry: Node,
+        known: &mut Known<'s>,
+    ) -> u32 {
         let (id, name) = (self.nodes.len(), &view.node.name);
         entry.name = Arc::clone(name);
         entry.limits = self.limits(snapshot.attach_limits(name));
@@ -93,7 +108,9 @@ impl Placement {
         let shape = self.shapes.at_mut(entry.shape);
         shape.copies += 1;
         shape.hosts += u32::from(entry.host == id);
-        self.append(entry);
+        entry.slot = self.shapes.add_node(entry.shape, id);
+        self.nodes.push(entry);
+        id
     }
 
     fn present(&mut self, view: &NodeView<'_>, tier: Tier, known: &mut Known<'_>) -> Node {

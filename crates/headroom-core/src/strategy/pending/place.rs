@@ -146,7 +146,9 @@ fn placement(round: &Round<'_>, open: &[Open<'_>], coming: &[Coming], extra: &[S
         None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
-    let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing };
+    // Pods leave nodes that may go, and nodes that do.
+    let moves = |node: &Node| round.idle.contains_key(&node.name) || node.taint(DELETION_TAINT).is_some();
+    let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing, moves: Some(&moves) };
     let mut placement = Placement::new(round.snapshot, &setup);
     // Kubernetes taints them too, but a moment later, and not in every test cluster.
     for view in round.snapshot.nodes().filter(|view| view.node.readiness != Readiness::Ready) {
