@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod config;
 pub mod dump;
+pub mod metrics;
 pub mod migrate;
 pub mod record;
 pub mod scenario;
