@@ -1,0 +1,78 @@
+//! The files under `deploy/`: what they say about each other and about the program must be so.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
+const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
+const CHART_ACCESS: &str = include_str!("../../../deploy/helm/headroom/templates/access.yaml");
+const CHART_KWOK: &str = include_str!("../../../deploy/helm/headroom/templates/kwok.yaml");
+const CHART_DEPLOYMENT: &str = include_str!("../../../deploy/helm/headroom/templates/deployment.yaml");
+
+fn documents(text: &str) -> Vec<Value> {
+    text.split("\n---\n").map(|document| serde_saphyr::from_str(document).expect("valid YAML")).collect()
+}
+
+fn object(kind: &str) -> Value {
+    let mut found: Vec<Value> = documents(MANIFEST).into_iter().filter(|object| object["kind"] == kind).collect();
+    assert_eq!(found.len(), 1, "{kind}");
+    found.remove(0)
+}
+
+/// The rules of each role, with their comments.
+fn rules(text: &str) -> Vec<String> {
+    let roles = text.split("\n---\n").filter_map(|document| document.split_once("\nrules:\n"));
+    let lines = |(_, rules): (&str, &str)| {
+        let rules = rules.lines().take_while(|line| line.starts_with("  "));
+        rules.collect::<Vec<_>>().join("\n")
+    };
+    roles.map(lines).collect()
+}
+
+#[test]
+fn the_chart_grants_what_the_manifest_grants() {
+    assert_eq!(rules(MANIFEST).len(), 2);
+    assert_eq!(rules(CHART_ACCESS), rules(MANIFEST));
+    assert_eq!(rules(KWOK).len(), 2);
+    assert_eq!(rules(CHART_KWOK), rules(KWOK));
+}
+
+/// From the arguments to the mounted file: what a container of either gets is the same.
+#[test]
+fn the_chart_runs_what_the_manifest_runs() {
+    let container = |text: &str| {
+        let (_, rest) = text.split_once("          args:").unwrap();
+        let lines = rest.lines().filter(|line| !line.contains("{{") && !line.trim_start().starts_with('#'));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let resources = ["          resources:", "            requests:", "            limits:"];
+    let mut of_manifest = container(MANIFEST);
+    of_manifest.retain(|line| !resources.iter().any(|start| line.starts_with(start)));
+    assert_eq!(container(CHART_DEPLOYMENT), of_manifest);
+}
+
+#[test]
+fn nobody_may_do_anything_everywhere() {
+    for text in [MANIFEST, KWOK] {
+        for rule in documents(text).iter().flat_map(|object| object["rules"].as_array().cloned().unwrap_or_default()) {
+            assert!(!rule.to_string().contains('*'), "{rule}");
+            assert!(!rule["resources"].to_string().contains("secrets"), "{rule}");
+        }
+    }
+}
+
+#[test]
+fn the_probes_and_the_container_are_those_of_a_restricted_namespace() {
+    let pod = object("Deployment")["spec"]["template"]["spec"].clone();
+    let container = &pod["containers"][0];
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(pod["securityContext"]["runAsUser"], 65532);
+    assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
+    let port = container["ports"][0]["containerPort"].as_u64().unwrap();
+    let config = object("ConfigMap")["data"]["headroom.yaml"].to_string();
+    assert!(config.contains(&format!("0.0.0.0:{port}")), "the probes reach it");
+    let names: BTreeSet<&str> =
+        container["env"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["NODE_NAME", "POD_NAME", "POD_NAMESPACE"]));
+}
