@@ -1,4 +1,5 @@
-//! An API server that makes its nodes and pods up while it sends them, and says nothing after that.
+//! An API server that makes its nodes and pods up while it sends them, and says nothing after that but, once it is told to,
+//! that it has lost its history.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,21 +12,31 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::made_up::{self, NODE, POD, Random};
 use super::{NODES, PODS};
 
+/// The path by which it is told so.
+pub(crate) const LOSE_HISTORY: &str = "/lose-history";
+
 /// What the server sends.
 struct Cluster {
     streams: bool,
+    /// Counts how often history was lost.
+    lost: watch::Sender<u32>,
     node: String,
     pod: String,
 }
 
 /// Serves until the process ends, and prints where. Without `streams` it refuses to stream lists.
 pub(crate) async fn serve(streams: bool) {
-    let cluster: &'static Cluster =
-        Box::leak(Box::new(Cluster { streams, node: on_one_line(NODE), pod: on_one_line(POD) }));
+    let cluster: &'static Cluster = Box::leak(Box::new(Cluster {
+        streams,
+        lost: watch::Sender::new(0),
+        node: on_one_line(NODE),
+        pod: on_one_line(POD),
+    }));
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("the loopback interface is there");
     let address: SocketAddr = listener.local_addr().expect("it listens");
     println!("{address}");
@@ -73,6 +84,10 @@ async fn answer(
     Query(query): Query<HashMap<String, String>>,
 ) -> Response {
     let all = match uri.path() {
+        LOSE_HISTORY => {
+            cluster.lost.send_modify(|lost| *lost += 1);
+            return "{}".into_response();
+        }
         "/api/v1/nodes" => NODES,
         "/api/v1/pods" => PODS,
         path if path.starts_with("/apis/autoscaling.x-k8s.io/") => {
@@ -86,7 +101,13 @@ async fn answer(
         return page(cluster, pods, all, &query);
     }
     if !query.contains_key("sendInitialEvents") {
-        return Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>()).into_response();
+        let mut lost = cluster.lost.subscribe();
+        return Body::from_stream(stream::once(async move {
+            lost.changed().await.map_err(std::io::Error::other)?;
+            let gone = json!({ "kind": "Status", "code": 410, "reason": "Expired", "message": "too old" });
+            Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{gone}}}\n")))
+        }))
+        .into_response();
     }
     if !cluster.streams {
         return status(StatusCode::UNPROCESSABLE_ENTITY, "sendInitialEvents is forbidden for watch");
