@@ -6,3 +6,4 @@
 pub mod cloud;
 pub mod cluster;
 pub mod fence;
+pub mod notebook;

@@ -10,3 +10,6 @@ pub const SPARE_COPIES: &str = "headroom.dev/spare-copies";
 /// The provisioning strategy of capacity buffers whose room is kept in the cluster itself, which is what Headroom does; a
 /// buffer that names none means it. Others are for other controllers.
 pub const ACTIVE_CAPACITY: &str = "buffer.x-k8s.io/active-capacity";
+
+/// On the ConfigMap of Headroom's status: what users have paused.
+pub const PAUSED: &str = "headroom.dev/paused";

@@ -125,6 +125,12 @@ proptest! {
         }
         let expected = decided(&straight, straight.builder.snapshot(), &straight.memory);
         prop_assert_eq!(&expected, &decided(&straight, detour.builder.snapshot(), &straight.memory));
+        // Nor does it matter that a recording began in the middle.
+        let exported = detour.builder.snapshot().to_changes();
+        let mut copied = Builder::new();
+        exported.iter().cloned().for_each(|change| copied.apply(change));
+        prop_assert_eq!(&expected, &decided(&straight, copied.snapshot(), &straight.memory));
+        prop_assert_eq!(exported, copied.snapshot().to_changes());
         // Whatever has gone leaves nothing behind.
         for at in 0..objects.len() {
             detour.line(&format!("gone node n{at}")).unwrap();

@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod config;
 pub mod dump;
+mod live;
 pub mod metrics;
 pub mod migrate;
 pub mod record;

@@ -6,6 +6,7 @@
 mod builder;
 mod coverage;
 mod disruption;
+mod export;
 mod key;
 mod kinds;
 mod labels;

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use super::input::Input;
+use super::input::{Asked, Input};
 use super::stdout;
-use crate::view::explain;
+use crate::view::explain::{self, Kind};
 
 /// Arguments of `headroom explain`.
 #[derive(Debug, clap::Args)]
@@ -24,27 +24,16 @@ pub(super) struct Args {
     input: Input,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    /// Where it may run, which group it counts for, and what would help it.
-    Pod,
-    /// Which group it is in, and why it is kept or removed.
-    Node,
-    /// What it has, what is asked of it, what it wants and what holds it back.
-    Group,
-    /// The room that is kept free for pods to come: every placeholder, why it is wanted and where it is.
-    Slack,
-}
-
 /// Runs `headroom explain`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let round = args.input.round()?;
-    let name = args.name.as_deref();
-    let text = match args.kind {
-        Kind::Pod => explain::pod(&round, name.unwrap_or_default())?,
-        Kind::Node => explain::node(&round, name.unwrap_or_default())?,
-        Kind::Group => explain::group(&round, name.unwrap_or_default())?,
-        Kind::Slack => explain::slack(&round, name)?,
+    let text = match args.input.ask()? {
+        Asked::Here(round) => explain::explain(&round, args.kind, args.name.as_deref())?,
+        Asked::There(server) => {
+            let kind = args.kind.to_possible_value().map(|kind| kind.get_name().to_owned()).unwrap_or_default();
+            let name = args.name.iter().flat_map(|name| name.split('/'));
+            let path: Vec<&str> = ["explain", &kind].into_iter().chain(name).collect();
+            server.get(&path, &[])?
+        }
     };
     stdout::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -16,10 +16,20 @@ pub(super) fn print(error: &anyhow::Error) {
         anstream::eprintln!("{}", errors.styled());
         return;
     }
-    let text = format!("{error:#}");
-    let mut parts = text.split("; hint: ");
-    anstream::eprintln!("{ERROR}error:{ERROR:#} {}", parts.next().unwrap_or_default());
-    for hint in parts {
+    let (mut text, mut hints) = (String::new(), Vec::new());
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        let mut parts = cause.split("; hint: ");
+        let problem = parts.next().unwrap_or_default();
+        // Some errors say themselves what they were caused by.
+        if !text.contains(problem) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += problem;
+        }
+        hints.extend(parts.map(str::to_owned));
+    }
+    anstream::eprintln!("{ERROR}error:{ERROR:#} {text}");
+    for hint in hints {
         anstream::eprintln!("{HINT}hint:{HINT:#} {hint}");
     }
 }

@@ -1,10 +1,12 @@
-//! What `plan` and `explain` are about: dumps, perhaps a configuration, perhaps an instant.
+//! What `plan` and `explain` are about: dumps or a cluster, perhaps a configuration, perhaps an instant.
 
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::dump::{self, Round};
+use super::connection::Connection;
+use crate::dump::{self, Now, Round};
+use crate::live;
 
 /// Arguments that say what to decide about.
 #[derive(Debug, clap::Args)]
@@ -13,20 +15,47 @@ pub(super) struct Input {
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// What `kubectl get nodes,pods -A -o json` wrote, or YAML; can be given several times, `-` is standard input.
-    #[arg(short, long = "file", value_name = "FILE", required = true)]
+    /// What `kubectl get nodes,pods -A -o json` wrote, or YAML; can be given several times, `-` is standard input. Without
+    /// it the cluster that kubectl would take is read; nothing is written to it.
+    #[arg(short, long = "file", value_name = "FILE", conflicts_with_all = ["kubeconfig", "context"])]
     files: Vec<PathBuf>,
 
-    /// The time to decide for, for example 2026-03-01T09:00:00Z; otherwise the latest time in the dump.
+    #[command(flatten)]
+    connection: Connection,
+
+    /// The time to decide for, for example 2026-03-01T09:00:00Z; otherwise the latest time in the dump, or now.
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
+
+    /// Ask the instance that runs there about its last round, for example http://127.0.0.1:8085.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "files", "kubeconfig", "context", "now"])]
+    server: Option<String>,
+}
+
+/// Where the answer is from.
+pub(super) enum Asked {
+    /// This program decided.
+    Here(Box<Round>),
+    /// A running instance is to be asked.
+    There(super::server::Server),
 }
 
 impl Input {
-    /// Reads everything and decides.
-    pub(super) fn round(&self) -> anyhow::Result<Round> {
+    /// Reads everything and decides, unless an instance is to be asked.
+    pub(super) fn ask(&self) -> anyhow::Result<Asked> {
+        if let Some(url) = &self.server {
+            return Ok(Asked::There(super::server::Server::at(url)?));
+        }
         // The configuration is small, so its errors come before a long read.
         let policy = self.config.as_deref().map(crate::config::load).transpose()?.map(|config| config.policy);
-        Ok(Round::of(dump::read(&self.files)?, policy, self.now))
+        let round = if self.files.is_empty() {
+            let Connection { kubeconfig, context } = &self.connection;
+            let dump = live::read(kubeconfig.as_deref(), context.as_deref())?;
+            let now = self.now.map_or((Timestamp::now(), Now::Clock), |now| (now, Now::Given));
+            Round::at(dump, policy, now)
+        } else {
+            Round::of(dump::read(&self.files)?, policy, self.now)
+        };
+        Ok(Asked::Here(Box::new(round)))
     }
 }

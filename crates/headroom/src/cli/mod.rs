@@ -4,12 +4,16 @@
 //! went well, 1 when the answer to a question is no (a check that found something), 2 when something could not be done.
 
 mod config;
+mod connection;
 mod explain;
 mod failure;
 mod input;
 mod migrate;
+mod pause;
 mod plan;
 mod replay;
+mod run;
+mod server;
 mod simulate;
 mod stdout;
 
@@ -28,9 +32,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show what would be scaled and why, from a dump of a cluster.
+    /// Scale a cluster until told to end.
+    Run(run::Args),
+    /// Tell the running instance to only show what it would do with a group, or with everything.
+    Pause(pause::PauseArgs),
+    /// Tell the running instance to go on.
+    Resume(pause::ResumeArgs),
+    /// Show what would be scaled and why, from a dump of a cluster or the cluster itself.
     Plan(plan::Args),
-    /// Explain one pod, node or group of a dump: why it is as it is, and what would change it.
+    /// Explain one pod, node or group: why it is as it is, and what would change it.
     Explain(explain::Args),
     /// Check a configuration file, or describe its format.
     Config(config::Args),
@@ -45,6 +55,9 @@ enum Command {
 /// Runs the program with the arguments of its process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Pause(args) => pause::pause(args),
+        Command::Resume(args) => pause::resume(args),
         Command::Plan(args) => plan::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Config(args) => config::run(args),

@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use serde_json::Value as Json;
 
-use super::input::Input;
+use super::input::{Asked, Input};
+use super::server::Server;
 use super::stdout;
 use crate::view;
 
@@ -37,14 +39,31 @@ enum Format {
 
 /// Runs `headroom plan`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let round = args.input.round()?;
-    let text = match args.output {
-        Format::Table => view::plan(&round, false),
-        Format::Wide => view::plan(&round, true),
-        Format::Json => serde_json::to_string_pretty(&view::Output::of(&round))? + "\n",
-        Format::Yaml => serde_saphyr::to_string(&view::Output::of(&round))?,
+    let (text, refused) = match args.input.ask()? {
+        Asked::Here(round) => {
+            let text = match args.output {
+                Format::Table => view::plan(&round, false),
+                Format::Wide => view::plan(&round, true),
+                Format::Json => serde_json::to_string_pretty(&view::Output::of(&round))? + "\n",
+                Format::Yaml => serde_saphyr::to_string(&view::Output::of(&round))?,
+            };
+            (text, round.refusals().next().is_some())
+        }
+        Asked::There(server) => of_server(&server, args.output)?,
     };
     stdout::print(&text)?;
-    let refused = args.check && round.refusals().next().is_some();
-    Ok(if refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if args.check && refused { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The plan of a running instance, and whether it refuses something.
+fn of_server(server: &Server, format: Format) -> anyhow::Result<(String, bool)> {
+    let plan: Json = serde_json::from_str(&server.get(&["plan"], &[("output", "json")])?)?;
+    let refused = plan["refusals"].as_array().is_some_and(|refusals| !refusals.is_empty());
+    let text = match format {
+        Format::Table => server.get(&["plan"], &[("output", "table")])?,
+        Format::Wide => server.get(&["plan"], &[("output", "wide")])?,
+        Format::Json => serde_json::to_string_pretty(&plan)? + "\n",
+        Format::Yaml => serde_saphyr::to_string(&plan)?,
+    };
+    Ok((text, refused))
 }

@@ -186,7 +186,7 @@ fn play(scenario: &Scenario, args: &Args) -> anyhow::Result<Simulation> {
         }
         progress.at(round.at);
     }
-    recorder.map_or(Ok(()), Recorder::finish).with_context(writing)?;
+    recorder.map(Recorder::finish).transpose().with_context(writing)?;
     progress.end();
     if diary.is_some() {
         stdout::print("\n")?;

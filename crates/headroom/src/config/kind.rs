@@ -17,7 +17,7 @@ pub(crate) use collection::{labels, list, map, numbered, one_or_more};
 pub(crate) use quantity::{
     bytes, cpu, dollars, pieces, requested, requested_cpu, sum_of_bytes, sum_of_cpu, sum_of_pieces,
 };
-pub(crate) use scalar::{count, duration, flag, hundredths, integer, pattern, percent, text, written};
+pub(crate) use scalar::{address, count, duration, flag, hundredths, integer, pattern, percent, text, written};
 pub(crate) use share::share;
 
 type Read<V> = Box<dyn Fn(&Node, &mut Problems) -> Option<V>>;

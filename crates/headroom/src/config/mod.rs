@@ -24,7 +24,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Cloud, Cluster, Kwok};
+pub use file::{Cloud, Cluster, Kwok, Live, OtherAutoscalers};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;
@@ -40,6 +40,8 @@ pub struct Config {
     pub clouds: BTreeMap<Arc<str>, Cloud>,
     /// The longest time between two rounds; a change in the cluster starts one sooner.
     pub interval: SignedDuration,
+    /// How the running program stands beside others and shows itself.
+    pub live: Live,
     /// What is right but can hardly be meant.
     pub warnings: ConfigWarnings,
 }

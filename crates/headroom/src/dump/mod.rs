@@ -28,8 +28,8 @@ pub use pools::{Apart, Pools, discover};
 pub use reader::{Reader, Warning};
 pub use round::{Assumed, Now, Round};
 
-/// What was read from dumps.
-#[derive(Clone, Debug)]
+/// What was read from dumps, or from a running cluster.
+#[derive(Clone, Debug, Default)]
 pub struct Dump {
     /// Where it was read from, as the user named it.
     pub files: Vec<String>,

@@ -29,17 +29,31 @@ pub struct Reader {
 /// Something in a dump that was skipped or read in another way than it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Where the object or its fault is.
-    pub place: Place,
+    /// Where the object or its fault is; None when it was not read from a file.
+    pub place: Option<Place>,
     /// The kind and name of the object, as far as they are known.
     pub object: String,
     /// What is wrong and what was done about it.
     pub problem: String,
 }
 
+impl Warning {
+    /// About an object that was read from a running cluster.
+    pub fn of_cluster(text: &str) -> Self {
+        let (object, problem) = text.split_once(": ").unwrap_or(("", text));
+        Warning { place: None, object: object.to_owned(), problem: problem.to_owned() }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.place, self.object, self.problem)
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if !self.object.is_empty() {
+            write!(f, "{}: ", self.object)?;
+        }
+        f.write_str(&self.problem)
     }
 }
 
@@ -185,7 +199,7 @@ impl<'r> Sink<'r> {
             return;
         }
         let place = self.places.at(self.start + item.offset(self.document) + offset);
-        self.reader.warnings.push(Warning { place, object, problem });
+        self.reader.warnings.push(Warning { place: Some(place), object, problem });
     }
 }
 

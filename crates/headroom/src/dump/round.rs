@@ -45,6 +45,10 @@ pub struct Assumed {
 pub enum Now {
     /// The user said it.
     Given,
+    /// It is what the clock of this machine says.
+    Clock,
+    /// It is that of a round over a running cluster, which also remembers the rounds before and has asked the clouds.
+    Live,
     /// It is the latest that the dump mentions.
     Newest,
     /// The dump mentions none, so it is the start of 1970.
@@ -54,18 +58,23 @@ pub enum Now {
 impl Round {
     /// Decides about `dump` as of `now`, or else as of the latest instant in it; without a policy about one group for
     /// each pool of nodes. Every timer that holds back a removal is taken to have run out.
-    pub fn of(mut dump: Dump, policy: Option<Policy>, now: Option<Timestamp>) -> Self {
+    pub fn of(dump: Dump, policy: Option<Policy>, now: Option<Timestamp>) -> Self {
+        let now = match (now, dump.newest) {
+            (Some(now), _) => (now, Now::Given),
+            (None, Some(newest)) => (newest, Now::Newest),
+            (None, None) => (Timestamp::UNIX_EPOCH, Now::Unknown),
+        };
+        Round::at(dump, policy, now)
+    }
+
+    /// The same, as of an instant that is from somewhere.
+    pub fn at(mut dump: Dump, policy: Option<Policy>, (now, source): (Timestamp, Now)) -> Self {
         let (policy, made_up) = match policy {
             Some(policy) => (policy, None),
             None => {
                 let Pools { groups, apart } = discover(&mut dump.builder);
                 (Policy { groups, scale_down: Some(ScaleDownPolicy::default()), ..Policy::default() }, Some(apart))
             }
-        };
-        let (now, source) = match (now, dump.newest) {
-            (Some(now), _) => (now, Now::Given),
-            (None, Some(newest)) => (newest, Now::Newest),
-            (None, None) => (Timestamp::UNIX_EPOCH, Now::Unknown),
         };
         let before = Memory::settled();
         let (plan, memory) = decide(dump.builder.snapshot(), &policy, &before, now);

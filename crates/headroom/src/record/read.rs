@@ -114,7 +114,11 @@ impl<R: BufRead> Reader<R> {
         loop {
             let Some(text) = self.lines.next() else { return Ok(None) };
             self.line += 1;
-            let text = text.map_err(|error| RecordingError::Io { line: self.line, error })?;
+            let text = match text {
+                // The program that wrote it was ended while it wrote: what came before is whole.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && self.line > 1 => return Ok(None),
+                text => text.map_err(|error| RecordingError::Io { line: self.line, error })?,
+            };
             if !text.trim().is_empty() {
                 return Ok(Some(text));
             }

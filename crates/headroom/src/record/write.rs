@@ -40,9 +40,15 @@ impl<W: Write> Recorder<W> {
         self.line(&Line { round, memory, changes, plan })
     }
 
-    /// Makes sure that everything is written.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Makes sure that everything is written so far.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// Makes sure that everything is written, and gives back where it went.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
     }
 
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {

@@ -13,9 +13,11 @@ use crate::dump::{Apart, Now, Round};
 
 /// What was taken for granted. A sentence may end in `; hint: what to do`.
 pub(super) fn assumed(round: &Round) -> Vec<String> {
-    let mut lines = vec![time(round)];
-    lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
-    lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
+    let mut lines: Vec<String> = time(round).into_iter().collect();
+    if !is_live(round) {
+        lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
+        lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
+    }
     lines.extend(prices(round));
     lines.extend(unknown(round));
     let skipped = round.dump.skipped;
@@ -34,18 +36,24 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
         }
         None => lines.extend(groupless_nodes(round)),
     }
-    if round.policy.dry_run {
+    if round.policy.dry_run && !is_live(round) {
         lines.push("dryRun is set: a running Headroom would report these actions and carry out none".to_owned());
     }
     lines
 }
 
-fn time(round: &Round) -> String {
+fn is_live(round: &Round) -> bool {
+    round.assumed.now == Now::Live
+}
+
+fn time(round: &Round) -> Option<String> {
     let at = round.plan.at;
     match round.assumed.now {
-        Now::Given => format!("it is {at}, as given"),
-        Now::Newest => format!("it is {at}, the latest time in the dump; hint: --now sets another"),
-        Now::Unknown => format!("it is {at}, since the dump mentions no time; hint: --now sets another"),
+        Now::Live => None,
+        Now::Clock => Some(format!("it is {at}, by the clock of this machine")),
+        Now::Given => Some(format!("it is {at}, as given")),
+        Now::Newest => Some(format!("it is {at}, the latest time in the dump; hint: --now sets another")),
+        Now::Unknown => Some(format!("it is {at}, since the dump mentions no time; hint: --now sets another")),
     }
 }
 
@@ -81,7 +89,13 @@ fn unknown(round: &Round) -> Option<String> {
         .collect();
     let what = kinds.iter().map(|(what, _)| *what).collect::<Vec<_>>().join(" and ");
     let names = kinds.iter().map(|(_, names)| *names).collect::<Vec<_>>().join(",");
-    let text = format!("not all {what} are in the dump: waiting pods that depend on them are taken to fit anywhere");
+    let depend = "waiting pods that depend on them are taken to fit anywhere";
+    if is_live(round) {
+        let text =
+            format!("not all {what} can be read: {depend}; hint: let Headroom's service account list and watch them");
+        return (!kinds.is_empty()).then_some(text);
+    }
+    let text = format!("not all {what} are in the dump: {depend}");
     (!kinds.is_empty()).then(|| format!("{text}; hint: kubectl get nodes,pods,{names} -A -o json"))
 }
 

@@ -59,9 +59,12 @@ struct Read<'r> {
 
 #[derive(Debug, Serialize)]
 struct ReadWarning<'r> {
-    file: &'r str,
-    line: usize,
-    column: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
     object: &'r str,
     problem: &'r str,
 }
@@ -267,9 +270,9 @@ impl<'r> Read<'r> {
     fn of(round: &'r Round) -> Self {
         let dump = &round.dump;
         let warnings = dump.warnings.iter().map(|warning| ReadWarning {
-            file: &warning.place.file,
-            line: warning.place.line,
-            column: warning.place.column,
+            file: warning.place.as_ref().map(|place| &*place.file),
+            line: warning.place.as_ref().map(|place| place.line),
+            column: warning.place.as_ref().map(|place| place.column),
             object: &warning.object,
             problem: &warning.problem,
         });

@@ -1,4 +1,4 @@
-//! Kubernetes: objects as the API server writes them, and what they are in Headroom's own values.
+//! Kubernetes: a cluster behind an API server, objects as it writes them, and what they are in Headroom's own values.
 
 pub mod act;
 pub mod buffers;
@@ -6,7 +6,9 @@ mod call;
 pub mod client;
 pub(crate) mod fenced;
 pub mod lease;
+mod notes;
 pub mod object;
+mod pauses;
 mod proxy;
 pub mod store;
 pub mod translate;
@@ -14,3 +16,59 @@ pub mod watch;
 
 #[cfg(test)]
 mod tests;
+
+use async_trait::async_trait;
+use headroom_core::plan::Evict;
+use headroom_core::snapshot::{Snapshot, Taint};
+
+use self::act::Acts;
+use self::watch::Watches;
+use super::{Cluster, ClusterError, Observation};
+
+pub use kube::Client;
+pub use notes::Notes;
+pub use pauses::{STATUS, set_pause};
+
+/// A cluster behind an API server.
+pub struct Kubernetes {
+    watches: Watches,
+    acts: Acts,
+}
+
+impl Kubernetes {
+    /// Begins to watch the cluster. It has to be called within a tokio runtime.
+    pub fn start(client: Client) -> Self {
+        Kubernetes { watches: Watches::start(client.clone()), acts: Acts::new(client) }
+    }
+}
+
+#[async_trait]
+impl Cluster for Kubernetes {
+    async fn observe(&self, known: &Snapshot) -> Observation {
+        self.watches.observe(known)
+    }
+
+    async fn changed(&self) {
+        self.watches.changed().await;
+    }
+
+    async fn taint(&self, node: &str, taint: &Taint) -> Result<(), ClusterError> {
+        self.acts.taint(node, taint).await
+    }
+
+    async fn untaint(&self, node: &str, key: &str) -> Result<(), ClusterError> {
+        self.acts.untaint(node, key).await
+    }
+
+    async fn evict(&self, node: &str, pod: &Evict) -> Result<(), ClusterError> {
+        self.acts.evict(node, pod).await
+    }
+
+    async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError> {
+        self.acts.lost_with(node).await
+    }
+
+    async fn forget(&self, node: &str) -> Result<(), ClusterError> {
+        self.acts.forget(node).await
+    }
+}

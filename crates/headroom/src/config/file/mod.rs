@@ -13,6 +13,7 @@ pub(crate) mod growth;
 mod karpenter;
 mod kwok;
 mod limits;
+mod live;
 mod machine_price;
 pub(crate) mod overlap;
 mod pair;
@@ -32,6 +33,7 @@ mod warnings;
 pub use cloud::Cloud;
 pub use cluster::Cluster;
 pub use kwok::Kwok;
+pub use live::{Live, OtherAutoscalers};
 
 use jiff::SignedDuration;
 
@@ -47,6 +49,7 @@ pub(super) struct File {
     cluster: Cluster,
     interval: SignedDuration,
     dry_run: bool,
+    live: Live,
     growth: Growth,
     groups: Vec<Draft>,
     places: Places,
@@ -54,10 +57,10 @@ pub(super) struct File {
 
 impl From<File> for Config {
     fn from(file: File) -> Self {
-        let File { cluster, interval, dry_run, growth, groups, .. } = file;
+        let File { cluster, interval, dry_run, live, growth, groups, .. } = file;
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
         let policy = growth.policy(dry_run, groups);
-        Config { policy, cluster, clouds, interval, warnings: ConfigWarnings::default() }
+        Config { policy, cluster, clouds, interval, live, warnings: ConfigWarnings::default() }
     }
 }
 
@@ -84,6 +87,7 @@ pub(super) fn file() -> Record<File> {
         cluster: Cluster::default(),
         interval: SignedDuration::from_secs(10),
         dry_run: true,
+        live: Live::default(),
         growth: Growth::default(),
         groups: Vec::new(),
         places: Places::default(),
@@ -103,7 +107,7 @@ pub(super) fn file() -> Record<File> {
             "Decide and report, and do nothing, whatever the modes of the groups say. Set it to false \
              once the reports look right.",
         );
-    growth::keys(record)
+    growth::keys(live::keys(record))
         .required(
             "groups",
             list(group::kind()).filled("add one: `- { name: …, select: …, strategy: … }`"),

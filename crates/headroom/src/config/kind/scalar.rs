@@ -1,5 +1,7 @@
 //! Values that are one text.
 
+use std::net::SocketAddr;
+
 use headroom_core::policy::Percent;
 use jiff::SignedDuration;
 use regex_lite::Regex;
@@ -97,6 +99,12 @@ pub(crate) fn written<V: 'static>(
 ) -> Kind<V> {
     let parse = move |scalar: &Scalar| parse(&scalar.text).map_err(Complaint::unexpected);
     scalar(Shape::Written { expected, pattern }, parse, move |value| json!(show(value)))
+}
+
+/// An address with a port, to listen at.
+pub(crate) fn address() -> Kind<SocketAddr> {
+    let parse = |text: &str| text.parse().map_err(|_| "write it like 127.0.0.1:8085 or [::]:8085".to_owned());
+    written("an IP address with a port", "^.+:[0-9]+$", parse, ToString::to_string)
 }
 
 /// A regular expression that matches anywhere in a text.

@@ -29,6 +29,31 @@ use super::plan::action;
 use super::refusals::refusal;
 use crate::dump::Round;
 
+/// What can be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// Where it may run, which group it counts for, and what would help it.
+    Pod,
+    /// Which group it is in, and why it is kept or removed.
+    Node,
+    /// What it has, what is asked of it, what it wants and what holds it back.
+    Group,
+    /// The room that is kept free for pods to come: every placeholder, why it is wanted and where it is.
+    Slack,
+}
+
+/// The full reasoning for the thing of this kind and name; of slack the name is a part of what a placeholder is called, and
+/// may be left out.
+pub fn explain(round: &Round, kind: Kind, name: Option<&str>) -> Result<String, NotFound> {
+    match kind {
+        Kind::Pod => pod(round, name.unwrap_or_default()),
+        Kind::Node => node(round, name.unwrap_or_default()),
+        Kind::Group => group(round, name.unwrap_or_default()),
+        Kind::Slack => slack(round, name),
+    }
+}
+
 /// There is nothing of that name.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}; hint: {hint}")]

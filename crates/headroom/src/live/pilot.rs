@@ -1,0 +1,324 @@
+//! Rounds over a real cluster: observe, decide, remember, act.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use headroom_adapters::cluster::Cluster;
+use headroom_adapters::notebook::{Notebook, NotebookError, Pauses};
+use headroom_core::decide;
+use headroom_core::memory::Memory;
+use headroom_core::plan::Plan;
+use headroom_core::policy::{Mode, Policy};
+use headroom_core::snapshot::{Builder, Change};
+use indexmap::IndexSet;
+use jiff::{SignedDuration, Timestamp};
+
+use super::board::Question;
+use super::clouds::{Clouds, Owner};
+use super::executor::{Executor, Failure, Outcome};
+use super::freshness::Freshness;
+use super::hold::Hold;
+use super::journal;
+use super::recorder::{Made, Recorder};
+use crate::config::{Cloud, Config};
+use crate::dump::{Assumed, Dump, Now, Round, Warning};
+
+/// How many warnings about objects are kept to be shown.
+const MISREAD: usize = 200;
+
+/// What the program reaches the outside by.
+pub(crate) struct Ports {
+    /// The cluster.
+    pub(crate) cluster: Arc<dyn Cluster>,
+    /// Where memory is kept; None in dry run, which writes nothing.
+    pub(crate) notebook: Option<Arc<dyn Notebook>>,
+    /// The time of day.
+    pub(crate) clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The node that this program runs on, if it runs on one of the cluster.
+    pub(crate) own_node: Option<Arc<str>>,
+}
+
+/// The clouds that a configuration names.
+pub(crate) type MakeOwners = Box<dyn Fn(&Config) -> Vec<Owner> + Send>;
+
+/// Makes the rounds, one after the other.
+pub(crate) struct Pilot {
+    ports: Ports,
+    config: Arc<Config>,
+    owners: MakeOwners,
+    clouds: Clouds,
+    executor: Executor,
+    builder: Builder,
+    freshness: Freshness,
+    /// None until it is known what was remembered.
+    memory: Option<Memory>,
+    pauses: Pauses,
+    /// The latest of what was left out or read otherwise.
+    misread: IndexSet<String>,
+    last: Option<Last>,
+    rounds: u64,
+    recorder: Option<Recorder>,
+    at: Timestamp,
+}
+
+/// The last round, as far as questions need it.
+struct Last {
+    policy: Policy,
+    before: Memory,
+    plan: Plan,
+}
+
+/// What a round came to.
+#[derive(Debug)]
+pub(crate) struct Flown {
+    /// Counts from 1.
+    pub(crate) number: u64,
+    /// What kept the whole plan from being carried out.
+    pub(crate) hold: Option<Hold>,
+    /// How long deciding took.
+    pub(crate) deciding: Duration,
+    /// Actions that were begun.
+    pub(crate) begun: usize,
+    /// When the next round is due if nothing changes.
+    pub(crate) wake_at: Option<Timestamp>,
+}
+
+impl Pilot {
+    pub(crate) fn new(ports: Ports, config: Arc<Config>, owners: MakeOwners, recorder: Option<Recorder>) -> Self {
+        Pilot {
+            executor: Executor::new(Arc::clone(&ports.cluster)),
+            ports,
+            clouds: Clouds::new(owners(&config)),
+            owners,
+            config,
+            builder: Builder::new(),
+            freshness: Freshness::default(),
+            memory: None,
+            pauses: Pauses::default(),
+            misread: IndexSet::new(),
+            last: None,
+            rounds: 0,
+            recorder,
+            at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Goes by another configuration from the next round on.
+    pub(crate) fn configure(&mut self, config: Arc<Config>) {
+        self.clouds = Clouds::new((self.owners)(&config));
+        self.config = config;
+    }
+
+    /// Looks and does nothing else, since another instance leads. What was remembered is forgotten: the other one will
+    /// remember something else.
+    pub(crate) async fn wait(&mut self) -> Option<Flown> {
+        self.memory = None;
+        self.last = None;
+        self.look().await;
+        None
+    }
+
+    /// What is still missing for a round.
+    pub(crate) fn waits_for(&self) -> Option<&'static str> {
+        (!self.freshness.is_known()).then_some("the first lists of the cluster")
+    }
+
+    /// The cluster that it looks at.
+    pub(crate) fn cluster(&self) -> Arc<dyn Cluster> {
+        Arc::clone(&self.ports.cluster)
+    }
+
+    /// Takes in what has changed in the cluster. Whether enough of it is known to decide.
+    pub(crate) async fn look(&mut self) -> bool {
+        let mut observation = self.ports.cluster.observe(self.builder.snapshot()).await;
+        let now = self.now();
+        self.freshness.note(&mut observation, now);
+        for warning in observation.warnings {
+            if self.misread.contains(&warning) {
+                continue;
+            }
+            journal::misread(&warning);
+            if self.misread.len() >= MISREAD {
+                self.misread.shift_remove_index(0);
+            }
+            self.misread.insert(warning);
+        }
+        for change in observation.changes {
+            self.apply(keep_own(change, self.ports.own_node.as_deref()));
+        }
+        self.freshness.is_known()
+    }
+
+    /// One round. `hold` is what keeps its plan from being carried out, as far as the caller knows. None while too little
+    /// is known.
+    pub(crate) async fn round(&mut self, hold: Option<Hold>) -> Option<Flown> {
+        if !self.look().await {
+            return None;
+        }
+        let now = self.now();
+        let before = match &self.memory {
+            Some(memory) => memory.clone(),
+            None => self.remember(now).await?,
+        };
+        let (changes, errors) = self.clouds.read(now, self.config.interval).await;
+        changes.into_iter().for_each(|change| self.apply(change));
+        errors.iter().for_each(|(groups, error)| journal::cloud_unread(groups, error));
+        self.read_pauses().await;
+        let hold = hold.or_else(|| self.hold(now));
+        let policy = self.policy(hold.is_some(), now);
+        let start = Instant::now();
+        let snapshot = self.builder.snapshot();
+        let (plan, after) = tokio::task::block_in_place(|| decide(snapshot, &policy, &before, now));
+        let deciding = start.elapsed();
+        self.rounds += 1;
+        self.record(&policy, &before, &plan, &after);
+        let hold = match hold {
+            None => self.save(&before, &after).await,
+            held => held,
+        };
+        let mut begun = 0;
+        let wake_at = plan.wake_at;
+        journal::round(&plan, self.last.as_ref().map(|last| &last.plan), hold.as_ref());
+        if hold.is_none() {
+            let clouds = &self.clouds;
+            begun = self.executor.start(plan.to_execute(), |group| clouds.of(group));
+        }
+        // What depends on a memory that could not be kept has not happened.
+        self.memory = Some(if matches!(hold, Some(Hold::NotRemembered { .. })) { before.clone() } else { after });
+        self.last = Some(Last { policy, before, plan });
+        Some(Flown { number: self.rounds, hold, deciding, begun, wake_at })
+    }
+
+    /// What has ended of what was begun; None when nothing is under way.
+    pub(crate) async fn next_outcomes(&mut self) -> Option<Vec<Outcome>> {
+        let outcomes = self.executor.next().await?;
+        let now = self.now();
+        for outcome in &outcomes {
+            journal::outcome(outcome);
+            let group = &outcome.planned.group;
+            self.clouds.touched(group);
+            if let Err(Failure::Cloud(error)) = &outcome.result {
+                self.clouds.refused(group, error, now);
+            }
+        }
+        Some(outcomes)
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.executor.is_idle()
+    }
+
+    /// Answers about the last round.
+    pub(crate) fn answer(&mut self, question: Question) {
+        let Some(last) = self.last.take() else { return question(None) };
+        let memory = self.memory.clone().unwrap_or_default();
+        let builder = std::mem::take(&mut self.builder);
+        let warnings = self.misread.iter().map(|text| Warning::of_cluster(text)).collect();
+        let dump = Dump { files: vec!["the cluster".to_owned()], builder, warnings, ..Dump::default() };
+        let Last { policy, before, plan } = last;
+        let assumed = Assumed { now: Now::Live, made_up: None };
+        let round = Round { dump, policy, before, plan, memory, assumed };
+        question(Some(&round));
+        let Round { dump, policy, before, plan, .. } = round;
+        self.builder = dump.builder;
+        self.last = Some(Last { policy, before, plan });
+    }
+
+    fn apply(&mut self, change: Change) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(&change);
+        }
+        self.builder.apply(change);
+    }
+
+    /// Never earlier than it was before, whatever happens to the clock of the machine.
+    pub(crate) fn now(&mut self) -> Timestamp {
+        self.at = self.at.max((self.ports.clock)());
+        self.at
+    }
+
+    /// What an earlier instance remembered. None while nobody can say.
+    async fn remember(&mut self, now: Timestamp) -> Option<Memory> {
+        let Some(notebook) = &self.ports.notebook else { return Some(Memory::fresh(now)) };
+        match notebook.load().await {
+            Ok(Some(memory)) => Some(memory),
+            Ok(None) => Some(Memory::fresh(now)),
+            Err(error @ NotebookError::Lost(_)) => {
+                journal::memory_lost(&error);
+                Some(Memory::fresh(now))
+            }
+            Err(error) => {
+                journal::memory_unread(&error);
+                None
+            }
+        }
+    }
+
+    async fn save(&self, before: &Memory, after: &Memory) -> Option<Hold> {
+        let notebook = self.ports.notebook.as_ref()?;
+        // The first round of an instance writes, too: what it starts with may have been lost.
+        if before == after && self.last.is_some() {
+            return None;
+        }
+        let error = notebook.save(after).await.err()?;
+        Some(Hold::NotRemembered { error: error.to_string() })
+    }
+
+    /// A recording that cannot be written is no reason not to scale.
+    fn record(&mut self, policy: &Policy, before: &Memory, plan: &Plan, after: &Memory) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let snapshot = self.builder.snapshot();
+        let made = Made { number: self.rounds, snapshot, policy, before, plan, after };
+        if let Err(error) = recorder.round(&made) {
+            journal::not_recorded(&error);
+            self.recorder = None;
+        }
+    }
+
+    async fn read_pauses(&mut self) {
+        let Some(notebook) = &self.ports.notebook else { return };
+        match notebook.pauses().await {
+            Ok(pauses) => self.pauses = pauses,
+            Err(error) => journal::pauses_unread(&error),
+        }
+    }
+
+    fn hold(&self, now: Timestamp) -> Option<Hold> {
+        if self.config.policy.dry_run {
+            return Some(Hold::DryRun);
+        }
+        if self.pauses.all.is_some_and(|pause| pause.holds(now)) {
+            return Some(Hold::Paused);
+        }
+        self.freshness.blind(now).map(|(kind, age)| Hold::Blind { kind, age: round_to_seconds(age) })
+    }
+
+    /// The policy of this round: what is not to be carried out is only shown.
+    fn policy(&self, held: bool, now: Timestamp) -> Policy {
+        let mut policy = self.config.policy.clone();
+        policy.dry_run |= held;
+        for group in &mut policy.groups {
+            let paused = self.pauses.groups.get(&*group.name).is_some_and(|pause| pause.holds(now));
+            let unowned = matches!(self.config.clouds.get(&group.name), None | Some(Cloud::None));
+            if (paused || unowned) && group.mode != Mode::Off {
+                group.mode = Mode::DryRun;
+            }
+        }
+        policy
+    }
+}
+
+/// The node that this program runs on is not removed, whatever else is true of it.
+fn keep_own(mut change: Change, own_node: Option<&str>) -> Change {
+    if let Change::Node(node) = &mut change
+        && own_node == Some(&*node.name)
+    {
+        node.no_delete = Some("headroom-runs-here".into());
+    }
+    change
+}
+
+fn round_to_seconds(age: SignedDuration) -> SignedDuration {
+    SignedDuration::from_secs(age.as_secs())
+}

@@ -1,0 +1,52 @@
+//! Reads a cluster once, as a dump of it would show it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use headroom_adapters::cluster::Cluster;
+use headroom_adapters::cluster::kubernetes::{Kubernetes, client};
+use headroom_adapters::fence::Fence;
+use headroom_core::snapshot::Builder;
+use jiff::Timestamp;
+use tokio::time::{Instant, timeout_at};
+
+use super::freshness::Freshness;
+use crate::dump::{Dump, Warning};
+
+/// How long nodes and pods may take to be read.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// How long is waited for everything else, once nodes and pods are there: some of it may not be allowed to be read.
+const REST: Duration = Duration::from_secs(3);
+
+/// Reads the cluster that is meant. Nothing is written to it.
+pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::Result<Dump> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let client = client::connect(kubeconfig, context, Fence::closed()).await?;
+        let cluster = Kubernetes::start(client);
+        let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());
+        let mut until = Instant::now() + DEADLINE;
+        let mut known = false;
+        loop {
+            let mut observation = cluster.observe(builder.snapshot()).await;
+            freshness.note(&mut observation, Timestamp::now());
+            warnings.extend(observation.warnings.iter().map(|text| Warning::of_cluster(text)));
+            observation.changes.into_iter().for_each(|change| builder.apply(change));
+            if freshness.is_known() && !known {
+                known = true;
+                until = Instant::now() + REST;
+            }
+            if freshness.is_all_known() || timeout_at(until, cluster.changed()).await.is_err() {
+                break;
+            }
+        }
+        if !known {
+            let said: String = warnings.iter().map(|warning| format!(": {warning}")).collect();
+            anyhow::bail!("the cluster was not read within {} s{said}", DEADLINE.as_secs());
+        }
+        let files = vec!["the cluster".to_owned()];
+        Ok(Dump { files, builder, warnings, skipped: 0, counts: BTreeMap::new(), newest: None })
+    })
+}
