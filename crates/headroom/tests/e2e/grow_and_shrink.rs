@@ -1,0 +1,67 @@
+//! A Deployment gets the nodes that it needs, and they go again through the Eviction API.
+
+use crate::control_plane::{ControlPlane, Role};
+use crate::headroom::{Headroom, group};
+use crate::scene::{Scene, Workload};
+
+const QUICK: &str = "scaleDown: { unneededTime: 3s, delayAfterAdd: 0s }";
+
+#[tokio::test]
+async fn a_deployment_gets_nodes_from_zero_and_loses_them_when_it_shrinks() {
+    let Some(plane) = ControlPlane::shared().await else { return };
+    let scene = Scene::new(plane, "growing").await;
+    let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
+    let headroom = Headroom::start(&scene, Role::Headroom, QUICK, &groups);
+    scene.deploy(&Workload::named("web").replicas(10)).await;
+    scene.runs("web", 10, 60).await;
+    let view = scene.view().await;
+    assert_eq!(view.nodes.len(), 3, "10 pods of 1 cpu need three nodes of 4: {view}");
+    let asked = headroom.ask(&["explain", "group", "growing-web"]);
+    assert!(asked.contains("growing-web"), "{asked}");
+
+    scene.scale("web", 4).await;
+    scene.runs("web", 4, 30).await;
+    let view = scene.until("one node is left", 120, |view| view.nodes.len() == 1).await;
+    assert_eq!(view.running("web"), 4, "{view}\n{}", headroom.log());
+    scene.scale("web", 0).await;
+    scene.until("no node is left", 120, |view| view.nodes.is_empty()).await;
+    headroom.stop();
+
+    let writes = plane.audit();
+    let mine = || writes.iter().filter(|write| write.user() == "headroom" && write.namespace() == scene.name);
+    assert!(mine().any(|write| write.resource() == "leases"), "it leads");
+    assert!(mine().all(|write| !(write.resource() == "pods" && write.verb == "delete")), "no pod is deleted");
+}
+
+#[tokio::test]
+async fn a_disruption_budget_holds_a_drain_until_it_lets_go() {
+    let Some(plane) = ControlPlane::shared().await else { return };
+    let scene = Scene::new(plane, "budget").await;
+    let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
+    let headroom = Headroom::start(&scene, Role::Headroom, QUICK, &groups);
+    scene.deploy(&Workload::named("web").replicas(6)).await;
+    scene.runs("web", 6, 60).await;
+    let budget = serde_json::json!({
+        "metadata": { "name": "all-of-them" },
+        "spec": { "maxUnavailable": 0, "selector": { "matchLabels": { "app": "web" } } },
+    });
+    scene.apply::<k8s_openapi::api::policy::v1::PodDisruptionBudget>(budget.clone()).await;
+    // Two pods, so that either node could take all.
+    scene.scale("web", 2).await;
+    scene.runs("web", 2, 30).await;
+    let spread = scene.view().await.nodes.len();
+    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    let view = scene.view().await;
+    let holding =
+        view.pods_of("web").filter_map(crate::scene::node_of).collect::<std::collections::BTreeSet<_>>().len();
+    assert_eq!(view.running("web"), 2, "{view}");
+    assert!(view.nodes.len() >= holding.min(spread), "{view}\n{}", headroom.log());
+    let plan = headroom.ask(&["plan"]);
+    assert!(holding < 2 || plan.contains("all-of-them"), "the plan names the budget:\n{plan}");
+
+    let mut loose = budget;
+    loose["spec"] = serde_json::json!({ "maxUnavailable": 1, "selector": { "matchLabels": { "app": "web" } } });
+    scene.apply::<k8s_openapi::api::policy::v1::PodDisruptionBudget>(loose).await;
+    scene.until("one node is left", 120, |view| view.nodes.len() == 1 && view.running("web") == 2).await;
+    headroom.stop();
+}

@@ -1,0 +1,18 @@
+//! Headroom against a real control plane: etcd, kube-apiserver, kube-scheduler and kube-controller-manager, with kwok as
+//! the kubelet of nodes that are only pretended. `make control-plane` builds them; without them the tests say so.
+//!
+//! Most tests share one control plane, each in a namespace and with nodes of its own (`scene`). A test that breaks the
+//! API server starts its own.
+
+mod audit;
+mod control_plane;
+mod crashes;
+mod grow_and_shrink;
+mod guard;
+mod headroom;
+mod leading;
+mod process;
+mod scene;
+mod settings;
+mod smoke;
+mod wait;

@@ -1,0 +1,66 @@
+//! What tests put into a cluster.
+
+use serde_json::{Value, json};
+
+use super::LABEL;
+
+/// A Deployment of equal pods that run on the scene's nodes only.
+#[derive(Clone, Debug)]
+pub(crate) struct Workload {
+    name: &'static str,
+    replicas: u32,
+    requests: Value,
+    pod: Value,
+}
+
+impl Workload {
+    /// One pod that requests 1 cpu and 1 GiB.
+    pub(crate) fn named(name: &'static str) -> Self {
+        let requests = json!({ "cpu": "1", "memory": "1Gi" });
+        Self { name, replicas: 1, requests, pod: json!({ "terminationGracePeriodSeconds": 1 }) }
+    }
+
+    pub(crate) fn replicas(mut self, replicas: u32) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    pub(super) fn deployment(&self, scene: &str) -> Value {
+        let mut pod = self.pod.clone();
+        pod["nodeSelector"][LABEL] = scene.into();
+        let container = json!({ "name": "main", "image": "none", "resources": { "requests": self.requests } });
+        pod["containers"] = json!([container]);
+        json!({
+            "metadata": { "name": self.name },
+            "spec": {
+                "replicas": self.replicas,
+                "selector": { "matchLabels": { "app": self.name } },
+                "template": { "metadata": { "labels": { "app": self.name } }, "spec": pod },
+            },
+        })
+    }
+}
+
+/// A machine that is made by hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    name: String,
+    resources: Value,
+}
+
+impl Machine {
+    pub(crate) fn named(name: impl Into<String>, cpu: &str, memory: &str) -> Self {
+        let resources = json!({ "cpu": cpu, "memory": memory, "pods": "110" });
+        Self { name: name.into(), resources }
+    }
+
+    pub(super) fn node(&self, scene: &str) -> Value {
+        let mut labels = json!({ "kubernetes.io/hostname": self.name });
+        labels[LABEL] = scene.into();
+        json!({
+            "metadata": { "name": self.name, "labels": labels, "annotations": { "kwok.x-k8s.io/node": "fake" } },
+            "spec": { "providerID": format!("kwok://{}", self.name) },
+            "status": { "capacity": self.resources, "allocatable": self.resources },
+        })
+    }
+}
