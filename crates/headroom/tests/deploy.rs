@@ -8,6 +8,7 @@ const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
 const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
 const CHART_ACCESS: &str = include_str!("../../../deploy/helm/headroom/templates/access.yaml");
 const CHART_KWOK: &str = include_str!("../../../deploy/helm/headroom/templates/kwok.yaml");
+const CHART_VALUES: &str = include_str!("../../../deploy/helm/headroom/values.yaml");
 const CHART_DEPLOYMENT: &str = include_str!("../../../deploy/helm/headroom/templates/deployment.yaml");
 
 fn documents(text: &str) -> Vec<Value> {
@@ -28,6 +29,18 @@ fn rules(text: &str) -> Vec<String> {
         rules.collect::<Vec<_>>().join("\n")
     };
     roles.map(lines).collect()
+}
+
+#[test]
+fn the_configurations_are_right() {
+    let config_map = object("ConfigMap");
+    let text = config_map["data"]["headroom.yaml"].as_str().unwrap();
+    let config = headroom::config::parse("kubernetes.yaml", text).unwrap();
+    assert!(config.policy.dry_run, "nothing is changed before somebody says so");
+    let values: Value = serde_saphyr::from_str(CHART_VALUES).unwrap();
+    // JSON is YAML too.
+    let of_chart = headroom::config::parse("values.yaml", &values["config"].to_string()).unwrap();
+    assert_eq!(of_chart.policy, config.policy);
 }
 
 #[test]
