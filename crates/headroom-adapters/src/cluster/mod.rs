@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use headroom_core::plan::Evict;
+use headroom_core::plan::{Evict, Report};
 use headroom_core::snapshot::{Change, Kind, Snapshot, Taint};
 use jiff::Timestamp;
 
@@ -37,6 +37,10 @@ pub trait Cluster: Send + Sync {
     /// The pods (`namespace/name`) that would be lost if `node` went now, read afresh from the cluster: all but those that
     /// go with every node, those that have ended and those that are stuck on their way out.
     async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError>;
+
+    /// Answers, in the objects themselves, those by which users of the cluster ask for something, as far as what is to be
+    /// said has changed. What went wrong is for the log.
+    async fn report(&self, snapshot: &Snapshot, report: &Report, now: Timestamp) -> Vec<ClusterError>;
 
     /// Deletes a node whose machine is gone. One that is gone already is no error.
     async fn forget(&self, node: &str) -> Result<(), ClusterError>;

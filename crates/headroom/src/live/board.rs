@@ -1,11 +1,12 @@
 //! What the running program shows of itself, and how it is asked about its last round.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
 
 use crate::dump::Round;
+use crate::metrics::Metrics;
 
 /// How long without a round the program still counts as healthy, beside three intervals.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,6 +19,8 @@ pub(crate) type Question = Box<dyn FnOnce(Option<&Round>) + Send>;
 
 /// What is shown to the outside.
 pub(crate) struct Board {
+    /// What Prometheus reads.
+    pub(crate) metrics: Arc<Metrics>,
     questions: mpsc::Sender<Question>,
     state: Mutex<State>,
 }
@@ -42,11 +45,11 @@ pub(crate) enum NoAnswer {
 
 impl Board {
     /// A board, and the questions that are put to it.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Question>) {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> (Self, mpsc::Receiver<Question>) {
         let (questions, asked) = mpsc::channel(16);
         let waits_for = Some("the first lists of the cluster");
         let state = State { looked: Instant::now(), interval: Duration::ZERO, waits_for };
-        (Board { questions, state: Mutex::new(state) }, asked)
+        (Board { metrics, questions, state: Mutex::new(state) }, asked)
     }
 
     /// The cluster was looked at. `waits_for` is what is still missing for a round.

@@ -30,6 +30,7 @@ fn router(board: Arc<Board>) -> Router {
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/groups", get(groups))
         .route("/api/v1/explain/{kind}", get(explain_all))
@@ -48,6 +49,16 @@ async fn readyz(State(board): State<Arc<Board>>) -> Response {
     match board.waits_for() {
         None => "ok\n".into_response(),
         Some(what) => unavailable(format!("waiting for {what}\n")),
+    }
+}
+
+/// As Prometheus asks for it.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+async fn metrics(State(board): State<Arc<Board>>) -> Response {
+    match board.metrics.text() {
+        Ok(text) => ([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
     }
 }
 

@@ -114,6 +114,11 @@ pub(super) fn not_served(error: &std::io::Error) {
     error!("the HTTP interface ended: {error}");
 }
 
+/// What was asked for by objects of the cluster was not answered there.
+pub(super) fn not_reported(error: &ClusterError) {
+    warn!("the status of an object was not written: {}", chain(error));
+}
+
 /// A recording cannot be written.
 pub(super) fn not_recorded(error: &std::io::Error) {
     error!("rounds are not recorded any more: {error}");

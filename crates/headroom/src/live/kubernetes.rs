@@ -19,6 +19,7 @@ use super::recorder::Recorder;
 use super::standing::{self, Standing};
 use super::{Controls, Ended, fly, http, journal, now, reload};
 use crate::config::{self, Cluster, Config};
+use crate::metrics::Metrics;
 
 /// The Lease by which instances agree on one that acts.
 const LEASE: &str = "headroom";
@@ -84,7 +85,8 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     // In dry run it stays closed, whatever else goes wrong.
     let fence = if elects || dry_run { Fence::closed() } else { Fence::open() };
     let client = client::connect(options.kubeconfig.as_deref(), options.context.as_deref(), fence.clone()).await?;
-    let (board, questions) = Board::new();
+    let metrics = Arc::new(Metrics::new(&config.live.compatible_metrics));
+    let (board, questions) = Board::new(Arc::clone(&metrics));
     let board = Arc::new(board);
     // Everything in it ends with the session.
     let mut tasks = JoinSet::new();
@@ -114,7 +116,7 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let record = options.record.as_deref();
     let recorder = record.map(|folder| Recorder::new(folder, options.record_rounds)).transpose();
     let recorder = recorder.with_context(|| "the folder of --record cannot be made")?;
-    let pilot = Pilot::new(ports, Arc::clone(&config), make_owners, recorder);
+    let pilot = Pilot::new(ports, Arc::clone(&config), make_owners, recorder, metrics);
     let controls = Controls { standing: stands, questions, configurations, end };
     let ended = fly(pilot, controls, &board, config).await;
     if let Some(election) = election

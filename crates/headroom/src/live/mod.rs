@@ -107,7 +107,7 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
 
 /// Whether more than the next plan depends on what has changed.
 fn needs_connections(old: &Config, new: &Config) -> bool {
-    (old.policy.dry_run, old.live, &old.cluster) != (new.policy.dry_run, new.live, &new.cluster)
+    (old.policy.dry_run, &old.live, &old.cluster) != (new.policy.dry_run, &new.live, &new.cluster)
 }
 
 /// The time of day.

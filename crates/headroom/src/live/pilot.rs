@@ -22,6 +22,7 @@ use super::journal;
 use super::recorder::{Made, Recorder};
 use crate::config::{Cloud, Config};
 use crate::dump::{Assumed, Dump, Now, Round, Warning};
+use crate::metrics::{Metrics, Seen};
 
 /// How many warnings about objects are kept to be shown.
 const MISREAD: usize = 200;
@@ -58,6 +59,7 @@ pub(crate) struct Pilot {
     last: Option<Last>,
     rounds: u64,
     recorder: Option<Recorder>,
+    metrics: Arc<Metrics>,
     at: Timestamp,
 }
 
@@ -84,7 +86,13 @@ pub(crate) struct Flown {
 }
 
 impl Pilot {
-    pub(crate) fn new(ports: Ports, config: Arc<Config>, owners: MakeOwners, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(
+        ports: Ports,
+        config: Arc<Config>,
+        owners: MakeOwners,
+        recorder: Option<Recorder>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         Pilot {
             executor: Executor::new(Arc::clone(&ports.cluster)),
             ports,
@@ -99,6 +107,7 @@ impl Pilot {
             last: None,
             rounds: 0,
             recorder,
+            metrics,
             at: Timestamp::UNIX_EPOCH,
         }
     }
@@ -155,6 +164,7 @@ impl Pilot {
         if !self.look().await {
             return None;
         }
+        let begin = Instant::now();
         let now = self.now();
         let before = match &self.memory {
             Some(memory) => memory.clone(),
@@ -183,6 +193,14 @@ impl Pilot {
             let clouds = &self.clouds;
             begun = self.executor.start(plan.to_execute(), |group| clouds.of(group));
         }
+        if hold.is_none() {
+            let told = self.ports.cluster.report(self.builder.snapshot(), &plan.report, now).await;
+            told.iter().for_each(journal::not_reported);
+        }
+        let (ended, took, held) = (self.now(), begin.elapsed(), hold.as_ref().map(Hold::word));
+        let snapshot = self.builder.snapshot();
+        let seen = Seen { policy: &policy, snapshot, plan: &plan, memory: &after, held, deciding, took, ended };
+        self.metrics.round(&seen);
         // What depends on a memory that could not be kept has not happened.
         self.memory = Some(if matches!(hold, Some(Hold::NotRemembered { .. })) { before.clone() } else { after });
         self.last = Some(Last { policy, before, plan });
@@ -195,6 +213,7 @@ impl Pilot {
         let now = self.now();
         for outcome in &outcomes {
             journal::outcome(outcome);
+            self.metrics.acted(&outcome.planned, outcome.result.is_ok());
             let group = &outcome.planned.group;
             self.clouds.touched(group);
             if let Err(Failure::Cloud(error)) = &outcome.result {

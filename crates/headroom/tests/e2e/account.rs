@@ -44,5 +44,5 @@ pub(crate) async fn kubeconfig(scene: &Scene<'_>) -> PathBuf {
     let wanted = TokenRequest::default();
     let made = accounts.create_token_request("headroom", &PostParams::default(), &wanted).await.expect("a token");
     let token = made.status.expect("a status").token;
-    scene.plane.kubeconfig(scene.plane.directory(), &format!("headroom-{}", scene.name), &token)
+    scene.plane.kubeconfig_for(&format!("headroom-{}", scene.name), &token)
 }

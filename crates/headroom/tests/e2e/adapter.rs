@@ -167,7 +167,7 @@ async fn another_autoscaler_is_found_by_its_lease() {
         "holderIdentity": "karpenter-0", "leaseDurationSeconds": 15,
         "renewTime": format!("{:.6}", Timestamp::now()),
     });
-    let lease: Lease = scene.apply(json!({ "metadata": { "name": "karpenter-leader-election" }, "spec": spec })).await;
+    scene.apply::<Lease>(json!({ "metadata": { "name": "karpenter-leader-election" }, "spec": spec })).await;
     let mut rivals = Rivals::new(client(&scene, Fence::closed()).await);
     let found = rivals.look(Timestamp::now()).await.unwrap();
     let found = found.iter().find(|rival| rival.lease == "rivals/karpenter-leader-election").expect("it is found");

@@ -18,6 +18,9 @@ async fn a_deployment_gets_nodes_from_zero_and_loses_them_when_it_shrinks() {
     assert_eq!(view.nodes.len(), 3, "10 pods of 1 cpu need three nodes of 4: {view}");
     let asked = headroom.ask(&["explain", "group", "growing-web"]);
     assert!(asked.contains("growing-web"), "{asked}");
+    let metrics = headroom.get("metrics").await;
+    assert!(metrics.contains("headroom_group_target_nodes{group=\"growing-web\"} 3"), "{metrics}");
+    assert_eq!(headroom.get("healthz").await, "ok\n");
 
     scene.scale("web", 4).await;
     scene.runs("web", 4, 30).await;

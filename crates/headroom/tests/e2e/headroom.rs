@@ -68,6 +68,12 @@ impl Headroom {
         self.process.output()
     }
 
+    /// What its HTTP interface has at this path.
+    pub(crate) async fn get(&self, path: &str) -> String {
+        let answer = reqwest::get(format!("http://127.0.0.1:{}/{path}", self.port)).await.expect("an answer");
+        answer.text().await.expect("a text")
+    }
+
     /// What `headroom` answers to these arguments, as asked of this instance.
     pub(crate) fn ask(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headroom"));

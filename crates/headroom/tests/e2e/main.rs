@@ -4,12 +4,15 @@
 //! Most tests share one control plane, each in a namespace and with nodes of its own (`scene`). A test that breaks the
 //! API server starts its own.
 
+mod account;
+mod adapter;
 mod audit;
 mod control_plane;
 mod crashes;
 mod grow_and_shrink;
 mod guard;
 mod headroom;
+mod install;
 mod leading;
 mod process;
 mod scene;

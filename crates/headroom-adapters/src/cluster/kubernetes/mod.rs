@@ -18,10 +18,13 @@ pub mod watch;
 mod tests;
 
 use async_trait::async_trait;
-use headroom_core::plan::Evict;
+use headroom_core::plan::{Evict, Report};
 use headroom_core::snapshot::{Snapshot, Taint};
+use jiff::Timestamp;
+use tokio::sync::Mutex;
 
 use self::act::Acts;
+use self::buffers::Buffers;
 use self::watch::Watches;
 use super::{Cluster, ClusterError, Observation};
 
@@ -33,12 +36,14 @@ pub use pauses::{STATUS, set_pause};
 pub struct Kubernetes {
     watches: Watches,
     acts: Acts,
+    buffers: Mutex<Buffers>,
 }
 
 impl Kubernetes {
     /// Begins to watch the cluster. It has to be called within a tokio runtime.
     pub fn start(client: Client) -> Self {
-        Kubernetes { watches: Watches::start(client.clone()), acts: Acts::new(client) }
+        let (watches, acts) = (Watches::start(client.clone()), Acts::new(client.clone()));
+        Kubernetes { watches, acts, buffers: Mutex::new(Buffers::new(client)) }
     }
 }
 
@@ -66,6 +71,10 @@ impl Cluster for Kubernetes {
 
     async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError> {
         self.acts.lost_with(node).await
+    }
+
+    async fn report(&self, snapshot: &Snapshot, report: &Report, now: Timestamp) -> Vec<ClusterError> {
+        self.buffers.lock().await.report(snapshot, report, now).await
     }
 
     async fn forget(&self, node: &str) -> Result<(), ClusterError> {

@@ -3,11 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::File;
-use crate::config::kind::{Kind, address, flag, words};
+use crate::config::kind::{Kind, address, flag, list, words};
 use crate::config::record::Record;
+use crate::metrics::Compatible;
 
 /// How the running program stands beside others and shows itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
     /// Where the HTTP interface listens.
     pub http: SocketAddr,
@@ -15,6 +16,8 @@ pub struct Live {
     pub leader_election: bool,
     /// What another autoscaler at work means.
     pub other_autoscalers: OtherAutoscalers,
+    /// Programs whose names of metrics are offered, too.
+    pub compatible_metrics: Vec<Compatible>,
 }
 
 /// What another autoscaler at work means.
@@ -32,6 +35,7 @@ impl Default for Live {
             http: SocketAddr::from((Ipv4Addr::LOCALHOST, 8085)),
             leader_election: true,
             other_autoscalers: OtherAutoscalers::Wait,
+            compatible_metrics: Vec::new(),
         }
     }
 }
@@ -40,6 +44,7 @@ impl Default for Live {
 pub(super) fn keys(record: Record<File>) -> Record<File> {
     record
         .field("http", http(), |file| &mut file.live.http, "The read-only HTTP interface of the running program.")
+        .field("metrics", metrics(), |file| &mut file.live.compatible_metrics, "The metrics of the running program.")
         .field(
             "leaderElection",
             flag(),
@@ -55,6 +60,21 @@ pub(super) fn keys(record: Record<File>) -> Record<File> {
             |file| &mut file.live.other_autoscalers,
             "What another autoscaler (Cluster Autoscaler, Karpenter, Escalator) at work in the cluster means.",
         )
+}
+
+fn metrics() -> Kind<Vec<Compatible>> {
+    let names = words(&[
+        ("clusterAutoscaler", Compatible::ClusterAutoscaler, "Cluster Autoscaler's"),
+        ("escalator", Compatible::Escalator, "Escalator's"),
+    ]);
+    Record::new("metrics", "What Prometheus reads at `/metrics`.", Vec::new)
+        .field(
+            "compatible",
+            list(names),
+            |compatible| compatible,
+            "Names of other programs, for dashboards that know these; offered beside Headroom's own.",
+        )
+        .kind()
 }
 
 fn http() -> Kind<SocketAddr> {

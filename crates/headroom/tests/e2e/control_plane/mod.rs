@@ -84,6 +84,11 @@ impl ControlPlane {
         self.programs.access.kubeconfig_of(role)
     }
 
+    /// Writes a kubeconfig file for the holder of a token that somebody else has given out.
+    pub(crate) fn kubeconfig_for(&self, name: &str, token: &str) -> PathBuf {
+        self.programs.access.kubeconfig(&self.programs.directory, name, token)
+    }
+
     /// A directory that goes with the control plane.
     pub(crate) fn directory(&self) -> &Path {
         &self.programs.directory
