@@ -135,6 +135,8 @@ struct Checker<'a> {
     seen: BTreeSet<Subject>,
     /// Machines removed from each group so far. Of `pending` groups those count that are marked.
     removed: BTreeMap<Arc<str>, u32>,
+    /// By how much the plan has lowered the size of each `pending` group so far.
+    lowered: BTreeMap<Arc<str>, u32>,
     /// Groups that the plan enlarges.
     grows: BTreeSet<Arc<str>>,
     /// Evictions so far, by namespace and name of the disruption budget.
@@ -168,6 +170,7 @@ impl<'a> Checker<'a> {
             now: plan.at,
             seen: BTreeSet::new(),
             removed: BTreeMap::new(),
+            lowered: BTreeMap::new(),
             grows: grows.map(|planned| Arc::clone(&planned.group)).collect(),
             disruptions: BTreeMap::new(),
             moved: Totals::default(),
@@ -272,6 +275,7 @@ impl<'a> Checker<'a> {
             return Err(Invariant::BelowMin { size: to, min: limits.min });
         }
         *self.removed.entry(Arc::clone(&group.name)).or_default() += from - to;
+        *self.lowered.entry(Arc::clone(&group.name)).or_default() += from - to;
         Ok(())
     }
 
@@ -283,7 +287,11 @@ impl<'a> Checker<'a> {
         if let Some(view) = node {
             return Err(Invariant::MachineIsNode(Arc::clone(&view.node.name)));
         }
-        if replace { Ok(()) } else { self.take_off(group, limits) }
+        if !replace {
+            self.take_off(group, limits)?;
+            *self.lowered.entry(Arc::clone(&group.name)).or_default() += 1;
+        }
+        Ok(())
     }
 
     fn judge_mark(&mut self, group: &Group, limits: Limits, node: &Arc<str>, why: &Reason) -> Result<(), Invariant> {

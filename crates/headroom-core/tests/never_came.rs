@@ -2,6 +2,8 @@
 
 use expect_test::{Expect, expect};
 use headroom_core::fixture::Fixture;
+use headroom_core::plan::{Action, Reason};
+use headroom_core::{Invariant, Violation, check as check_plan};
 
 fn check(fixture: &str, expected: Expect) {
     match Fixture::read(fixture) {
@@ -393,4 +395,71 @@ fn a_changed_template_counts_from_the_change_on() {
               option: web +2: waste 1.1875
         "#]],
     );
+}
+
+#[test]
+fn a_node_on_its_way_out_stays_where_what_never_came_leaves_the_minimum() {
+    check(
+        "scaleDown
+         group web pending min=2 max=9 target=4 template=2/8Gi
+         node a in=web cpu=2 memory=8Gi age=1h
+         node b in=web cpu=2 memory=8Gi age=1h
+         instance a in=web age=1h
+         instance b in=web age=1h
+         round
+         after 15m
+         look",
+        expect![[r#"
+            web 4, wants +0, 2 in service, 2 upcoming
+              web: taint a ToBeDeletedByClusterAutoscaler=1767225600:NoSchedule because not needed for 1h, 10m is enough: cpu 0% (0 of 2)
+              not: node b: not needed; of the group 1 may be on their way out at once, and 1 are
+
+            web 4 -> 2, wants -2, 1 in service, 1 tainted, 2 never came
+              web: resize 4 -> 2 because 2 machines did not come within 15m
+              web: untaint a (ToBeDeletedByClusterAutoscaler) because it stays after all: not needed; the group keeps 2 and has 2
+              not: group web: left alone until 2026-01-01T00:20:00Z: machines never came
+              not: node b: not needed; the group keeps 2 and has 2
+        "#]],
+    );
+    check(
+        "scaleDown
+         group web pending min=2 max=9 target=3 template=2/8Gi
+         node a in=web cpu=2 memory=8Gi age=1h
+         node b in=web cpu=2 memory=8Gi age=1h taint=ToBeDeletedByClusterAutoscaler=1767225590:NoSchedule
+         instance a in=web age=1h
+         instance b in=web age=1h
+         instance c in=web state=creating age=16m
+         look",
+        expect![[r#"
+            web 3 -> 2, wants -1, 1 in service, 1 tainted, 1 never came
+              web: write off test://c because 1 machine did not come within 15m
+              web: untaint b (ToBeDeletedByClusterAutoscaler) because it stays after all: not needed; the group keeps 2 and has 2
+              not: group web: left alone until 2026-01-01T00:05:00Z: machines never came
+              not: node a: not needed; the group keeps 2 and has 2
+        "#]],
+    );
+}
+
+#[test]
+fn a_plan_that_lowers_a_size_and_then_removes_below_the_minimum_breaks_an_invariant() {
+    let fixture = Fixture::read(
+        "scaleDown
+         group web pending min=2 max=9 target=4 template=2/8Gi
+         node a in=web cpu=2 memory=8Gi age=1h
+         node b in=web cpu=2 memory=8Gi age=1h
+         instance a in=web age=1h
+         instance b in=web age=1h
+         round
+         after 15m
+         look",
+    )
+    .unwrap();
+    let snapshot = fixture.builder.snapshot();
+    let mut plan = fixture.plans.last().unwrap().clone();
+    assert_eq!(check_plan(snapshot, &fixture.policy, &plan), vec![]);
+    let removal = plan.actions.iter_mut().find(|planned| planned.action.node() == Some("a")).unwrap();
+    removal.action = Action::Remove { node: "a".into(), provider_id: None, pods: vec![] };
+    removal.reason = Reason::Drained { marked_for: jiff::SignedDuration::from_mins(15) };
+    let broken = Violation { action: 1, invariant: Invariant::BelowMin { size: 1, min: 2 } };
+    assert_eq!(check_plan(snapshot, &fixture.policy, &plan), vec![broken]);
 }

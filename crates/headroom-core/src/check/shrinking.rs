@@ -106,13 +106,15 @@ impl Checker<'_> {
         if self.grows.contains(&group.name) {
             return Err(Invariant::GrowsToo);
         }
-        // It has been counted off already, as one of the marked nodes.
-        let size = self.size(group);
+        // It has been counted off already, as one of the marked nodes; but sizes fall by what goes now, and only by that.
+        let observed = self.size(group);
+        let lowered = self.lowered.entry(Arc::clone(&group.name)).or_default();
+        let size = observed.saturating_sub(*lowered);
         if size <= limits.min {
-            Err(Invariant::BelowMin { size: size.saturating_sub(1), min: limits.min })
-        } else {
-            Ok(())
+            return Err(Invariant::BelowMin { size: size.saturating_sub(1), min: limits.min });
         }
+        *lowered += 1;
+        Ok(())
     }
 
     /// Nodes of `pending` groups go only where that is wanted, and while most of the cluster works.

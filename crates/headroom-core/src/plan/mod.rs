@@ -128,6 +128,18 @@ impl Action {
         matches!(self, Action::Resize { .. } | Action::Remove { .. } | Action::WriteOff { .. })
     }
 
+    /// By how many machines it makes a group smaller at once.
+    pub(crate) fn lowers_by(&self) -> u32 {
+        match self {
+            Action::Resize { from, to } => from.saturating_sub(*to),
+            Action::Remove { .. } | Action::WriteOff { replace: false, .. } => 1,
+            Action::WriteOff { replace: true, .. }
+            | Action::Untaint { .. }
+            | Action::Taint { .. }
+            | Action::Drain { .. } => 0,
+        }
+    }
+
     /// The node that it touches.
     pub fn node(&self) -> Option<&str> {
         match self {

@@ -1,6 +1,7 @@
 //! Which of the nodes that could go do go now: those that have waited long enough, as far as sizes, pauses and budgets
 //! allow.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -28,6 +29,7 @@ pub(super) struct Chooser<'a> {
 struct GroupState<'a> {
     /// It goes as a whole or not at all.
     whole: bool,
+    /// Without what this plan writes off: a machine that never came keeps no minimum.
     size: u32,
     min: Option<u32>,
     hold: Option<Kept>,
@@ -43,12 +45,19 @@ impl<'a> Chooser<'a> {
         memories: &[GroupMemory],
     ) -> Self {
         let mut states = Vec::new();
-        for shrinking in groups {
+        let mut lowered = BTreeMap::<&str, u32>::new();
+        for planned in &round.actions {
+            let by = lowered.entry(&planned.group).or_default();
+            *by = by.saturating_add(planned.action.lowers_by());
+        }
+        let lowered: Vec<u32> =
+            groups.iter().map(|shrinking| lowered.get(&*shrinking.group.name).copied().unwrap_or(0)).collect();
+        for (shrinking, lowered) in groups.iter().zip(lowered) {
             let cloud = round.snapshot.group(&shrinking.group.name);
             let memory = memories.get(shrinking.at).cloned().unwrap_or_default();
             states.push(GroupState {
                 whole: shrinking.whole,
-                size: cloud.map_or(shrinking.nodes, |cloud| cloud.target),
+                size: cloud.map_or(shrinking.nodes, |cloud| cloud.target).saturating_sub(lowered),
                 min: Limits::of(shrinking.group, cloud).ok().map(|limits| limits.min),
                 hold: hold(round, shrinking, &memory),
                 budgets: Budgets::new(
