@@ -66,7 +66,7 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
             _ = controls.end.wait_for(|end| *end) => break Ended::Told,
             Some(outcomes) = pilot.next_outcomes(), if !pilot.is_idle() => {
                 if !outcomes.is_empty() {
-                    pace.change();
+                    pace.ask();
                 }
             }
             Some(new) = controls.configurations.recv() => {
@@ -74,13 +74,17 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
                     break Ended::Reconfigured(new);
                 }
                 pace.set_interval(new.interval);
-                pace.change();
+                pace.ask();
                 pilot.configure(Arc::clone(&new));
                 config = new;
             }
             Some(question) = controls.questions.recv() => pilot.answer(question),
-            Ok(()) = controls.standing.changed() => pace.change(),
+            Ok(()) = controls.standing.changed() => pace.ask(),
             () = sleep_until(due) => {
+                if !pace.is_due() && !pilot.look().await {
+                    pace.nothing_new();
+                    continue;
+                }
                 let Standing { leads, hold } = controls.standing.borrow_and_update().clone();
                 let flown = if leads { pilot.round(hold).await } else { pilot.wait().await };
                 let interval = Duration::try_from(config.interval).unwrap_or_default();

@@ -18,12 +18,15 @@ pub(super) struct Pace {
     ended: Option<Instant>,
     /// When the plan itself asks for another look.
     wake: Option<Instant>,
+    /// Since when there may be something new in the cluster.
     changed: Option<Instant>,
+    /// Since when something else asks for a round.
+    asked: Option<Instant>,
 }
 
 impl Pace {
     pub(super) fn new(interval: SignedDuration) -> Self {
-        Pace { interval: unsigned(interval), ended: None, wake: None, changed: None }
+        Pace { interval: unsigned(interval), ended: None, wake: None, changed: None, asked: None }
     }
 
     /// Goes by another interval.
@@ -31,9 +34,24 @@ impl Pace {
         self.interval = unsigned(interval);
     }
 
-    /// There is something new to look at.
+    /// There may be something new in the cluster.
     pub(super) fn change(&mut self) {
         self.changed.get_or_insert_with(Instant::now);
+    }
+
+    /// A round is needed, whether or not there is.
+    pub(super) fn ask(&mut self) {
+        self.asked.get_or_insert_with(Instant::now);
+    }
+
+    /// There was nothing new: most of what happens in a cluster is a heartbeat.
+    pub(super) fn nothing_new(&mut self) {
+        self.changed = None;
+    }
+
+    /// Whether a round is due although nothing may be new.
+    pub(super) fn is_due(&self) -> bool {
+        self.needed() <= Instant::now()
     }
 
     /// A round has ended, at `now` by the clock of the plan; `wake_at` is when it wants another look.
@@ -42,14 +60,23 @@ impl Pace {
         self.ended = Some(ended);
         self.wake = wake_at.map(|at| ended + unsigned(at.duration_since(now)));
         self.changed = None;
+        self.asked = None;
     }
 
-    /// When the next round is.
+    /// When the next round is, or the next look whether there is a need for one.
     pub(super) fn next(&self) -> Instant {
+        let needed = self.needed();
+        self.changed.map_or(needed, |changed| needed.min(self.rested(changed + GATHER)))
+    }
+
+    fn needed(&self) -> Instant {
         let Some(ended) = self.ended else { return Instant::now() };
         let due = self.wake.unwrap_or(ended + self.interval).min(ended + self.interval);
-        let due = self.changed.map_or(due, |changed| due.min(changed + GATHER));
-        due.max(ended + REST)
+        self.rested(self.asked.map_or(due, |asked| due.min(asked + GATHER)))
+    }
+
+    fn rested(&self, due: Instant) -> Instant {
+        self.ended.map_or(due, |ended| due.max(ended + REST))
     }
 }
 
@@ -81,6 +108,22 @@ mod tests {
         tokio::time::advance(Duration::from_millis(100)).await;
         pace.change();
         assert_eq!(pace.next() - start, Duration::from_millis(4200), "a burst is gathered from its first change on");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_heartbeat_is_looked_at_and_needs_no_round() {
+        let mut pace = pace();
+        let start = Instant::now();
+        pace.round_ended(at(100), None);
+        tokio::time::advance(Duration::from_secs(4)).await;
+        pace.change();
+        tokio::time::advance(GATHER).await;
+        assert!(pace.next() <= Instant::now() && !pace.is_due());
+        pace.nothing_new();
+        assert_eq!(pace.next() - start, Duration::from_secs(10));
+        pace.ask();
+        tokio::time::advance(GATHER).await;
+        assert!(pace.is_due(), "an action has ended");
     }
 
     #[tokio::test(start_paused = true)]

@@ -137,7 +137,7 @@ impl Pilot {
         Arc::clone(&self.ports.cluster)
     }
 
-    /// Takes in what has changed in the cluster. Whether enough of it is known to decide.
+    /// Takes in what has changed in the cluster. Whether anything has.
     pub(crate) async fn look(&mut self) -> bool {
         let mut observation = self.ports.cluster.observe(self.builder.snapshot()).await;
         let now = self.now();
@@ -152,16 +152,18 @@ impl Pilot {
             }
             self.misread.insert(warning);
         }
+        let changed = !observation.changes.is_empty();
         for change in observation.changes {
             self.apply(keep_own(change, self.ports.own_node.as_deref()));
         }
-        self.freshness.is_known()
+        changed
     }
 
     /// One round. `hold` is what keeps its plan from being carried out, as far as the caller knows. None while too little
     /// is known.
     pub(crate) async fn round(&mut self, hold: Option<Hold>) -> Option<Flown> {
-        if !self.look().await {
+        self.look().await;
+        if !self.freshness.is_known() {
             return None;
         }
         let begin = Instant::now();
@@ -201,8 +203,9 @@ impl Pilot {
         let snapshot = self.builder.snapshot();
         let seen = Seen { policy: &policy, snapshot, plan: &plan, memory: &after, held, deciding, took, ended };
         self.metrics.round(&seen);
-        // What depends on a memory that could not be kept has not happened.
-        self.memory = Some(if matches!(hold, Some(Hold::NotRemembered { .. })) { before.clone() } else { after });
+        // What depends on a memory that could not be kept has not happened. What is kept by now is read again, since another
+        // instance may have led meanwhile.
+        self.memory = (!matches!(hold, Some(Hold::NotRemembered { .. }))).then_some(after);
         self.last = Some(Last { policy, before, plan });
         Some(Flown { number: self.rounds, hold, deciding, begun, wake_at })
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context;
 use headroom_adapters::cluster::Cluster;
 use headroom_adapters::cluster::kubernetes::{Kubernetes, client};
 use headroom_adapters::fence::Fence;
@@ -25,6 +26,8 @@ pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let client = client::connect(kubeconfig, context, Fence::closed()).await?;
+        // Watches try again for as long as it takes. Whoever waits for an answer should know at once.
+        client.apiserver_version().await.context("the API server does not answer")?;
         let cluster = Kubernetes::start(client);
         let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());
         let mut until = Instant::now() + DEADLINE;
