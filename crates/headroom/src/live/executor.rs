@@ -9,6 +9,8 @@ use headroom_adapters::cluster::{Cluster, ClusterError};
 use headroom_core::plan::{Action, Planned};
 use tokio::task::JoinSet;
 
+use crate::view::words::count;
+
 /// How many calls one task has under way at once.
 const CALLS: usize = 16;
 
@@ -61,7 +63,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Cloud(Arc<CloudError>),
     /// The plan was made for a node on which nothing would be lost, and now something would be.
-    #[error("{} came to the node after the plan was made, {first} among them", count(*pods))]
+    #[error("{} came to the node after the plan was made, {first} among them", count(*pods, "pod"))]
     NotEmpty {
         /// How many.
         pods: usize,
@@ -72,7 +74,7 @@ pub(crate) enum Failure {
     #[error("the node has no spec.providerID, by which its cloud would know it")]
     NoProviderId,
     /// Some evictions were refused; the next round asks again.
-    #[error("{} of {} could not be evicted now: {first}", refused, count(*pods))]
+    #[error("{} of {} could not be evicted now: {first}", refused, count(*pods, "pod"))]
     Evictions {
         /// How many.
         refused: usize,
@@ -87,10 +89,6 @@ impl From<CloudError> for Failure {
     fn from(error: CloudError) -> Self {
         Failure::Cloud(Arc::new(error))
     }
-}
-
-fn count(pods: usize) -> String {
-    if pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") }
 }
 
 impl Executor {

@@ -9,6 +9,7 @@ use headroom_adapters::cluster::kubernetes::lease::{Election, Timing};
 use headroom_adapters::cluster::kubernetes::{Client, Kubernetes, Notes, client};
 use headroom_adapters::fence::Fence;
 use headroom_adapters::notebook::Notebook;
+use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -17,7 +18,7 @@ use super::clouds::Owner;
 use super::pilot::{Pilot, Ports};
 use super::recorder::Recorder;
 use super::standing::{self, Standing};
-use super::{Controls, Ended, fly, http, journal, now, reload};
+use super::{Controls, Ended, fly, http, journal, reload};
 use crate::config::{self, Cluster, Config};
 use crate::metrics::Metrics;
 
@@ -110,7 +111,8 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let notes = Notes::new(client.clone(), &options.namespace);
     let notebook = (!dry_run).then(|| Arc::new(notes) as Arc<dyn Notebook>);
     let cluster = Arc::new(Kubernetes::start(client.clone()));
-    let ports = Ports { cluster, notebook, clock: Box::new(now), own_node: options.node.as_deref().map(Arc::from) };
+    let ports =
+        Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
     let namespace = options.namespace.clone();
     let make_owners = Box::new(move |config: &Config| owners(config, &client, &namespace));
     let record = options.record.as_deref();

@@ -18,7 +18,6 @@ mod standing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
 
@@ -81,12 +80,18 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
             Some(question) = controls.questions.recv() => pilot.answer(question),
             Ok(()) = controls.standing.changed() => pace.ask(),
             () = sleep_until(due) => {
-                if !pace.is_due() && !pilot.look().await {
+                let news = pilot.look().await;
+                if !news && !pace.is_due() {
                     pace.nothing_new();
                     continue;
                 }
                 let Standing { leads, hold } = controls.standing.borrow_and_update().clone();
-                let flown = if leads { pilot.round(hold).await } else { pilot.wait().await };
+                let flown = if leads {
+                    pilot.round(hold).await
+                } else {
+                    pilot.stand_by();
+                    None
+                };
                 let interval = Duration::try_from(config.interval).unwrap_or_default();
                 board.looked(interval, pilot.waits_for());
                 if let Some(flown) = &flown {
@@ -112,9 +117,4 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
 /// Whether more than the next plan depends on what has changed.
 fn needs_connections(old: &Config, new: &Config) -> bool {
     (old.policy.dry_run, &old.live, &old.cluster) != (new.policy.dry_run, &new.live, &new.cluster)
-}
-
-/// The time of day.
-fn now() -> Timestamp {
-    Timestamp::now()
 }

@@ -118,13 +118,11 @@ impl Pilot {
         self.config = config;
     }
 
-    /// Looks and does nothing else, since another instance leads. What was remembered is forgotten: the other one will
-    /// remember something else.
-    pub(crate) async fn wait(&mut self) -> Option<Flown> {
+    /// Makes no round, since another instance leads. What was remembered is forgotten: the other one will remember something
+    /// else.
+    pub(crate) fn stand_by(&mut self) {
         self.memory = None;
         self.last = None;
-        self.look().await;
-        None
     }
 
     /// What is still missing for a round.
@@ -159,10 +157,9 @@ impl Pilot {
         changed
     }
 
-    /// One round. `hold` is what keeps its plan from being carried out, as far as the caller knows. None while too little
+    /// One round over what was seen at the last look. `hold` is what keeps its plan from being carried out, as far as the caller knows. None while too little
     /// is known.
     pub(crate) async fn round(&mut self, hold: Option<Hold>) -> Option<Flown> {
-        self.look().await;
         if !self.freshness.is_known() {
             return None;
         }
@@ -194,8 +191,6 @@ impl Pilot {
         if hold.is_none() {
             let clouds = &self.clouds;
             begun = self.executor.start(plan.to_execute(), |group| clouds.of(group));
-        }
-        if hold.is_none() {
             let told = self.ports.cluster.report(self.builder.snapshot(), &plan.report, now).await;
             told.iter().for_each(journal::not_reported);
         }

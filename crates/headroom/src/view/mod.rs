@@ -16,7 +16,7 @@ mod scale_down;
 mod scale_ups;
 mod slack;
 mod summary;
-mod words;
+pub(crate) mod words;
 
 use anstyle::{AnsiColor, Style};
 

@@ -5,7 +5,7 @@ use headroom_core::quantity::{Bytes, MilliCpu, Resources};
 use jiff::SignedDuration;
 
 /// `1 node`, `2 nodes`
-pub(super) fn count(count: impl TryInto<u64>, noun: &str) -> String {
+pub(crate) fn count(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
