@@ -1,6 +1,7 @@
 //! The invariants of a plan. `decide` lets no plan out that breaks one; property tests and the simulator ask the same
 //! function.
 
+mod pools;
 mod shrinking;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,6 +207,7 @@ impl<'a> Checker<'a> {
             Action::Untaint { .. } => false,
         };
         let by_pods = matches!(group.strategy, Strategy::Pending(_));
+        let by_pool = group.strategy.is_pool();
         if group.mode == Mode::Off || (removes && group.mode == Mode::GrowOnly) {
             return Err(Invariant::Mode);
         }
@@ -231,6 +233,9 @@ impl<'a> Checker<'a> {
             }
             Action::Taint { node, taint } if by_pods => self.judge_shrinking_mark(group, limits, node, taint),
             Action::Drain { node, pods, .. } if by_pods => self.judge_drain(node, pods),
+            Action::Taint { node, .. } if by_pool => self.judge_withdrawal(group, limits, node),
+            Action::Drain { node, pods, .. } if by_pool => self.judge_pool_drain(node, pods),
+            Action::Remove { node, .. } if by_pool => self.judge_drained(group, limits, node),
             Action::Drain { node, pods, .. } => self.judge_last_drain(group, node, pods),
             Action::Remove { node, pods, .. } if by_pods => self.judge_shrinking_removal(group, limits, node, pods),
             Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),

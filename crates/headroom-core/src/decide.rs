@@ -15,6 +15,7 @@ use crate::round::Round;
 use crate::scale_down::{self, DELETION_TAINT, Look};
 use crate::snapshot::{Coverage, Kind, Snapshot};
 use crate::strategy::pending::{self, Inquiry, Outcome, Placed};
+use crate::strategy::pool::{self, Rule};
 use crate::strategy::utilization::{self, Members};
 
 /// Decides what to do about `snapshot` under `policy`, and what to remember for the next round.
@@ -104,8 +105,9 @@ fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTree
         if !policy.dry_run && group.mode != Mode::DryRun {
             return (Arc::clone(&group.name), memory);
         }
-        let GroupMemory { lock, last_step, breaker, request, drains, given_up, .. } = before.group(&group.name);
-        (Arc::clone(&group.name), GroupMemory { lock, last_step, breaker, request, drains, given_up, ..memory })
+        let GroupMemory { lock, last_step, breaker, request, drains, marked, given_up, .. } = before.group(&group.name);
+        let memory = GroupMemory { lock, last_step, breaker, request, drains, marked, given_up, ..memory };
+        (Arc::clone(&group.name), memory)
     });
     groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()
 }
@@ -148,9 +150,9 @@ fn refuse_disputes(round: &mut Round<'_>, membership: &Membership<'_>) {
     }
 }
 
-fn decide_group(
-    round: &mut Round<'_>,
-    membership: &Membership<'_>,
+fn decide_group<'a>(
+    round: &mut Round<'a>,
+    membership: &Membership<'a>,
     at: usize,
     group: &Group,
     memory: &mut GroupMemory,
@@ -170,6 +172,8 @@ fn decide_group(
     };
     match &group.strategy {
         Strategy::Utilization(settings) => Some(utilization::pass(round, group, settings, &members, memory)),
+        Strategy::MemoryPool(settings) => Some(pool::pass(round, group, Rule::Memory(settings), &members, memory)),
+        Strategy::CpuPool(settings) => Some(pool::pass(round, group, Rule::Cpu(settings), &members, memory)),
         // Those are decided together, once the others are.
         Strategy::Pending(_) => None,
     }

@@ -1,11 +1,13 @@
 //! The limits of a group's size.
 
+use serde::Serialize;
+
 use crate::plan::Why;
 use crate::policy::Group;
 use crate::snapshot::CloudGroup;
 
 /// The limits that hold for a group: the configuration's and the cloud's together, the tighter of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// At least so many machines.
     pub min: u32,

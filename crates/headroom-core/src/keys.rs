@@ -1,4 +1,4 @@
-//! Headroom's own annotations. They share one prefix.
+//! Annotations and taints that have a meaning of their own; Headroom's share one prefix.
 
 /// What every label, annotation and taint of Headroom's own begins with.
 pub const PREFIX: &str = "headroom.dev/";
@@ -10,6 +10,25 @@ pub const SPARE_COPIES: &str = "headroom.dev/spare-copies";
 /// The provisioning strategy of capacity buffers whose room is kept in the cluster itself, which is what Headroom does; a
 /// buffer that names none means it. Others are for other controllers.
 pub const ACTIVE_CAPACITY: &str = "buffer.x-k8s.io/active-capacity";
+
+/// The label that stands for a Nomad node's datacenter. These labels are called as Nomad's constraints call what they stand
+/// for.
+pub const NODE_DATACENTER: &str = "node.datacenter";
+
+/// The label that stands for a Nomad node's class.
+pub const NODE_CLASS: &str = "node.class";
+
+/// The label that stands for a Nomad node's pool.
+pub const NODE_POOL: &str = "node.pool";
+
+/// What the label begins with that stands for a meta attribute of a Nomad node.
+pub const META: &str = "meta.";
+
+/// The taint that stands for a Nomad node's scheduling eligibility: it is ineligible, so that it gets no new work.
+pub const INELIGIBLE: &str = "nomad/ineligible";
+
+/// The taint that stands for a Nomad node's drain: its work is being moved off it.
+pub const DRAINING: &str = "nomad/draining";
 
 /// On the ConfigMap of Headroom's status: what users have paused.
 pub const PAUSED: &str = "headroom.dev/paused";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::policy::{CountPods, Policy, Selection, Strategy};
+use crate::scheduling::may_mean;
 use crate::snapshot::{ClassView, Labels, Node, NodeView, Operator, PodKind, PodSpec, Snapshot};
 
 /// Nodes and classes of pods by group. Indices of groups are those of the policy.
@@ -108,6 +109,7 @@ pub(crate) struct Index<'p> {
     by_label: BTreeMap<&'p str, BTreeMap<&'p str, Vec<usize>>>,
     without_label: Vec<usize>,
     unconstrained: Vec<usize>,
+    pools: Vec<usize>,
 }
 
 impl<'p> Index<'p> {
@@ -120,6 +122,9 @@ impl<'p> Index<'p> {
             }
             if counts(&group.strategy) == Some(CountPods::Unconstrained) {
                 index.unconstrained.push(at);
+            }
+            if group.strategy.is_pool() {
+                index.pools.push(at);
             }
         }
         index
@@ -139,12 +144,23 @@ impl<'p> Index<'p> {
         if spec.kind == PodKind::DaemonSet {
             return Vec::new();
         }
+        // Tasks do not ask for a pool: its servers must be such that they could run there.
+        let could = |at: &usize| selection(policy, *at).is_some_and(|select| may_mean(spec, &select.labels));
+        let mut groups = self.groups_counting(policy, spec);
+        groups.extend(self.pools.iter().copied().filter(could));
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// The groups of the strategy `utilization` that count such pods.
+    fn groups_counting(&self, policy: &Policy, spec: &PodSpec) -> Vec<usize> {
         if is_unconstrained(spec) {
             return self.unconstrained.clone();
         }
         let asked = spec.node_selector.iter().chain(affinity_values(spec));
         let candidates = asked.filter_map(|(key, value)| self.by_label.get(key)?.get(value)).flatten().copied();
-        let mut groups: Vec<usize> = candidates
+        candidates
             .filter(|at| {
                 let group = policy.groups.get(*at);
                 group.is_some_and(|group| {
@@ -152,10 +168,7 @@ impl<'p> Index<'p> {
                     by_label && asks_for(spec, &group.select.labels)
                 })
             })
-            .collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups
+            .collect()
     }
 }
 
@@ -166,6 +179,6 @@ fn selection(policy: &Policy, group: usize) -> Option<&Selection> {
 fn counts(strategy: &Strategy) -> Option<CountPods> {
     match strategy {
         Strategy::Utilization(utilization) => Some(utilization.count_pods),
-        Strategy::Pending(_) => None,
+        Strategy::Pending(_) | Strategy::MemoryPool(_) | Strategy::CpuPool(_) => None,
     }
 }

@@ -157,6 +157,12 @@ pub struct GroupMemory {
     /// The nodes that are being drained.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drains: BTreeMap<Arc<str>, Drain>,
+    /// The servers that were made ineligible, with the time of that: on Nomad a server does not say so itself.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub marked: BTreeMap<Arc<str>, Timestamp>,
+    /// What servers of each kind of hardware offered to tasks.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measured: BTreeMap<Arc<str>, Resources>,
     /// The nodes whose drain was given up, with the time of that.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub given_up: BTreeMap<Arc<str>, Timestamp>,

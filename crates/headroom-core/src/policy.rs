@@ -1,5 +1,6 @@
 //! What is wanted: one value for each group, with every default filled in.
 
+mod pool;
 mod scale_down;
 mod slack;
 
@@ -9,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use pool::{CpuPool, Hardware, MemoryPool};
 pub use scale_down::{AtLeast, Budget, Consolidation, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
 pub use slack::{Basis, Largest, SlackPolicy, Spare};
 
@@ -199,6 +201,10 @@ pub enum Strategy {
     Utilization(Utilization),
     /// By the pods that wait for a node, together with all other groups of this strategy.
     Pending(Pending),
+    /// By the memory that tasks have, on a Nomad cluster.
+    MemoryPool(MemoryPool),
+    /// By how busy the cpus of servers are, on a Nomad cluster.
+    CpuPool(CpuPool),
 }
 
 /// Settings of one group with the strategy `pending`.
@@ -219,7 +225,14 @@ impl Strategy {
         match self {
             Strategy::Utilization(_) => "utilization",
             Strategy::Pending(_) => "pending",
+            Strategy::MemoryPool(_) => "memoryPool",
+            Strategy::CpuPool(_) => "cpuPool",
         }
+    }
+
+    /// Whether the group is a pool: it is sized as a whole, and its servers are drained before they go.
+    pub fn is_pool(&self) -> bool {
+        matches!(self, Strategy::MemoryPool(_) | Strategy::CpuPool(_))
     }
 }
 

@@ -22,10 +22,16 @@ fn cluster() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
         "pods=placed",
         "pods=unconstrained",
         "effect=NoExecute",
+        "memoryPool hardware=large:8000,small:4000 margin=1",
+        "memoryPool hardware=large:8000 reserve=500 mode=growOnly",
+        "cpuPool",
     ]);
     let group = (options, 0u32..4, 1u32..12, 0u32..14, 10u32..40, 40u32..90, 1u32..4).prop_map(
         |(option, min, more, target, fast, above, rate)| {
             let slow = fast + 5;
+            if option.contains("Pool") {
+                return format!("min={min} max={} step=1m boot=3m target={target} {option}", min + more);
+            }
             format!(
                 "min={min} max={} above={above} slow={slow}/1 fast={fast}/{rate} soft=2m hard=6m coolDown=2m boot=3m \
                  target={target} {option}",
@@ -51,6 +57,10 @@ fn cluster() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
         "noDelete=why tainted=9m",
         "deleting",
         "label=pool=g1",
+        "busy=5",
+        "busy=95 ineligible",
+        "label=meta.hardware=small",
+        "taint=nomad/draining:NoExecute",
     ]);
     let node = (0u32..3, 1u32..5, 0u32..200, mark)
         .prop_map(|(group, cpu, age, mark)| format!("in=g{group} cpu={cpu} memory={}000 age={age}m {mark}", cpu * 2));

@@ -180,6 +180,25 @@ groups:
     size: { min: 1, max: 8 }
     strategy: { pending: {} }
 ";
+    let pools = "
+cluster: { nomad: {} }
+groups:
+  - name: jobs
+    select: { datacenter: dc1, nodeClass: job, nodePool: default, meta: { tier: two }, label: { own: x } }
+    strategy:
+      memoryPool:
+        hardware: [{ name: g6-standard-4, memory: 8000Mi, cpu: 8000 }, { name: g6-standard-2, memory: 4000Mi }]
+        reserve: 1Gi
+        margin: 1
+        drainDeadline: 30m
+  - name: edge
+    select: { nodeClass: gg }
+    strategy:
+      cpuPool: { addBelow: 25, removeAbove: 325, addStep: 2, removeStep: 3, stepInterval: 30s, drainDeadline: 5m }
+";
+    let pools = config::parse("", pools).unwrap();
+    assert_eq!(pools.interval.as_secs(), 15, "of a Nomad cluster");
+    expect_file!["config/every-pool-key.txt"].assert_eq(&format!("{:#?}\n", pools.policy.groups));
     let [utilization, pending] = [utilization, pending].map(|text| config::parse("", text).unwrap());
     let group = serde_json::to_value(&utilization.policy.groups[0]).unwrap();
     expect_file!["config/every-key.txt"].assert_eq(&format!("{utilization:#?}\n"));

@@ -1,6 +1,7 @@
 //! What `decide` answers: actions in order, and a report that says why, and why not.
 
 mod kept;
+mod pool;
 mod reason;
 mod refusal;
 mod report;
@@ -14,12 +15,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use kept::{Event, Kept, Unmovable, Waits};
+pub use pool::{CpuNeed, MemoryNeed, SizedBy, Sizing};
 pub use reason::{Reason, Replaces, Resource, Usage};
 pub use refusal::{Refusal, Subject, Why};
 pub use report::{BudgetUse, Counts, EqualPods, GroupReport, Report, ScaleUp, Waiting};
 pub use slack::{EqualPlaceholders, Placeholder, Placeholders, Slack, SlackRate};
 pub use warning::{BufferProblem, Warning};
 
+use crate::keys::INELIGIBLE;
 use crate::snapshot::Taint;
 
 /// What to do now and why.
@@ -155,8 +158,10 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Action::Untaint { node, key } if **key == *INELIGIBLE => write!(f, "make {node} eligible"),
             Action::Untaint { node, key } => write!(f, "untaint {node} ({key})"),
             Action::Resize { from, to } => write!(f, "resize {from} -> {to}"),
+            Action::Taint { node, taint } if *taint.key == *INELIGIBLE => write!(f, "make {node} ineligible"),
             Action::Taint { node, taint } => write!(f, "taint {node} {taint}"),
             Action::Drain { node, pods, .. } => match &**pods {
                 [pod] => write!(f, "evict {}/{} from {node}", pod.namespace, pod.name),

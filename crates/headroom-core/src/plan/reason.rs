@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 
-use super::{Kept, Placeholder};
+use super::{Kept, Placeholder, Sizing};
 use crate::policy::Percent;
 use crate::quantity::{Bytes, MilliCpu, Money, Ratio};
 use crate::snapshot::LaunchError;
@@ -251,6 +251,11 @@ pub enum Reason {
         /// The nodes, and what that saves.
         replaces: Box<Replaces>,
     },
+    /// The pool is to have another number of servers.
+    Sized {
+        /// How many, and the numbers that this follows from.
+        sizing: Box<Sizing>,
+    },
     /// Machines were asked for and did not come in time.
     NeverCame {
         /// How many.
@@ -420,6 +425,7 @@ impl fmt::Display for Reason {
                 }
                 decided.as_ref().map_or(Ok(()), |decided| write!(f, "; best by {decided}"))
             }
+            Reason::Sized { sizing } => sizing.fmt(f),
             Reason::NeverCame { machines, boot_timeout } => {
                 write!(f, "{} did not come within {}", counted(*machines, "machine"), short(*boot_timeout))
             }

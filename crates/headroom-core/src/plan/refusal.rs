@@ -265,6 +265,34 @@ pub enum Why {
         /// Nodes in all.
         nodes: u32,
     },
+    /// The pool's list of hardware is empty, or the first of it has no more memory than is reserved.
+    NoHardware,
+    /// How busy servers of the pool are is not known, and no data is not no load.
+    UsageNotKnown {
+        /// Of how many it is not.
+        unknown: u32,
+        /// Servers in service.
+        servers: u32,
+    },
+    /// The server is not drained: the rest of the pool has no place for one of its tasks.
+    NoPlaceElsewhere {
+        /// The first such task (`namespace/name`).
+        pod: String,
+    },
+    /// The server is drained, and tasks on it have not ended.
+    NotDrained {
+        /// How many.
+        pods: u32,
+        /// When they are told to stop.
+        deadline: Timestamp,
+    },
+    /// The waiting task asks for something that no server of the pool has.
+    ConstraintUnmet {
+        /// The pool.
+        group: Arc<str>,
+        /// What it asks for.
+        constraint: String,
+    },
     /// The waiting pod is larger than a new node of the group.
     LargerThanNode {
         /// The group.
@@ -402,6 +430,16 @@ impl fmt::Display for Why {
                 let (needs, offers) = (resource.amount(*needs), resource.amount(*offers));
                 write!(f, "needs {needs} {resource}, a new node of {group} offers {offers}")
             }
+            Why::NoHardware => f.write_str("nobody knows how much memory a server of it has"),
+            Why::UsageNotKnown { unknown, servers } => {
+                write!(f, "how busy {unknown} of {} are is not known, so its size stays", counted(*servers, "server"))
+            }
+            Why::NoPlaceElsewhere { pod } => write!(f, "kept, task {pod} has no place on the rest of the pool"),
+            Why::NotDrained { pods: 0, deadline } => write!(f, "its drain is not over, which it is at {deadline}"),
+            Why::NotDrained { pods, deadline } => {
+                write!(f, "drained, {} not ended, told to stop at {deadline}", counted(*pods, "task"))
+            }
+            Why::ConstraintUnmet { group, constraint } => write!(f, "no server of {group} has {constraint}"),
             Why::NotEmpty { pods, until } => {
                 write!(f, "marked, {pods} pods on it, kept until they end or until {until}")
             }
@@ -461,6 +499,7 @@ impl Why {
             }
             Why::AtMax { .. } => "raise size.max".to_owned(),
             Why::Kept { why } => return why.hint(),
+            Why::NoHardware => "set hardware for the pool, each with more memory than reserve".to_owned(),
             Why::LargerThanNode { .. } => "use a group with larger machines".to_owned(),
             Why::NeverCame { .. } => "look for quota or stock errors of the cloud group".to_owned(),
             Why::MachinesUnclear { group, .. } => {

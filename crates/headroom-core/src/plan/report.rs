@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{EqualPlaceholders, Refusal, Slack, Usage, Warning};
+use super::{EqualPlaceholders, Refusal, Sizing, Slack, Usage, Warning};
 use crate::expander::Ranked;
 use crate::policy::Removal;
 use crate::snapshot::Kind;
@@ -142,6 +142,9 @@ pub struct GroupReport {
     pub usage: Vec<Usage>,
     /// Nodes that the strategy wants to add (or, negative, to mark for removal) before limits and brakes.
     pub wanted: i64,
+    /// How the size of a pool came about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizing: Option<Sizing>,
 }
 
 /// The nodes of a group by what they are good for. Each node is in one of them.

@@ -35,7 +35,7 @@ pub(crate) use selector::selects;
 pub use shares::{Devices, parts_of_device};
 use volumes::Volumes;
 
-use crate::snapshot::{PodSpec, Snapshot};
+use crate::snapshot::{Labels, PodSpec, Snapshot};
 
 /// What a class of pods asks of a node, looked up.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,16 @@ fn fits_static(demand: &Demand<'_>, host: &Host<'_>) -> bool {
 /// Whether pods with this spec could run on such a node if it were empty and large enough.
 pub fn allows(snapshot: &Snapshot, spec: &PodSpec, host: &Host<'_>) -> Result<(), Misfit> {
     check_static(&Demand { spec, volumes: &Volumes::of(snapshot, spec) }, host)
+}
+
+/// Whether nodes with these labels could be meant, as far as the labels tell: a node may have others.
+pub(crate) fn may_mean(spec: &PodSpec, labels: &Labels) -> bool {
+    node_affinity::agrees(spec, labels)
+}
+
+/// The keys of the labels that pods with this spec ask of their node.
+pub(crate) fn labels_asked(spec: &PodSpec) -> impl Iterator<Item = &str> {
+    spec.node_selector.iter().map(|(key, _)| key).chain(node_affinity::keys(&spec.node_affinity))
 }
 
 /// How much pods with this spec would rather run on such a node than on another: the weights of the preferred node

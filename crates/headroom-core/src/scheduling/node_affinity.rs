@@ -2,7 +2,7 @@
 
 use super::selector::{Shown, holds};
 use super::{Demand, HOSTNAME, Host, Misfit};
-use crate::snapshot::{Expression, NodeTerm, Operator, PodSpec};
+use crate::snapshot::{Expression, Labels, NodeTerm, Operator, PodSpec};
 
 /// The only node field that an expression can be about.
 const NAME: &str = "metadata.name";
@@ -41,6 +41,16 @@ pub(super) fn term_holds(term: &NodeTerm, host: &Host<'_>) -> bool {
     !(term.labels.is_empty() && term.fields.is_empty())
         && term.labels.iter().all(|expression| holds(expression, host.label(&expression.key)))
         && term.fields.iter().all(|expression| comparable(expression) && holds(expression, Some(field(expression))))
+}
+
+/// Whether nothing in these labels speaks against a node that has them and perhaps others.
+pub(super) fn agrees(spec: &PodSpec, labels: &Labels) -> bool {
+    let may_hold = |term: &NodeTerm| {
+        let known = term.labels.iter().filter_map(|expression| Some((expression, labels.get(&expression.key)?)));
+        known.into_iter().all(|(expression, value)| holds(expression, Some(value)))
+    };
+    spec.node_selector.iter().all(|(key, wanted)| labels.get(key).is_none_or(|value| value == wanted))
+        && (spec.node_affinity.is_empty() || spec.node_affinity.iter().any(may_hold))
 }
 
 /// The label keys that the terms look at.

@@ -10,6 +10,7 @@ use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
 use super::{HostPort, Labels, PodPreference, PodTerm, Preference, Spread};
+use crate::policy::Percent;
 use crate::quantity::{Money, Resources};
 
 /// What a taint does to pods that do not tolerate it.
@@ -116,6 +117,9 @@ pub struct Node {
     /// The annotation `cluster-autoscaler.kubernetes.io/scale-down-disabled` is `true`: scale-down leaves the node alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub scale_down_disabled: bool,
+    /// How busy its cpus are, where that is measured: the mean over all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy: Option<Percent>,
 }
 
 impl Node {

@@ -1,4 +1,5 @@
 //! How the size of a group is decided: one file or folder for each strategy.
 
 pub mod pending;
+pub(crate) mod pool;
 pub mod utilization;

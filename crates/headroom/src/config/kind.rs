@@ -12,7 +12,7 @@ use super::problem::{Problem, Problems};
 use super::shape::Shape;
 use super::tree::{Content, Node, Place};
 
-pub(crate) use choice::{no_variant, one_of, variant, word, words};
+pub(crate) use choice::{one_of, variant, word, words};
 pub(crate) use collection::{labels, list, map, numbered, one_or_more};
 pub(crate) use quantity::{
     bytes, cpu, dollars, pieces, requested, requested_cpu, sum_of_bytes, sum_of_cpu, sum_of_pieces,

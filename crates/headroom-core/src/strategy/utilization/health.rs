@@ -49,7 +49,7 @@ pub fn unhealthy_since(
 }
 
 /// Since when each node that is not ready has been so, from the node itself or from memory, by name.
-pub(super) fn not_ready_since(
+pub(crate) fn not_ready_since(
     nodes: &[NodeView<'_>],
     before: &Memory,
     memory: &mut GroupMemory,

@@ -19,6 +19,7 @@ use jiff::Timestamp;
 
 pub use demand::Demand;
 use growth::Cooling;
+pub(crate) use health::not_ready_since;
 pub use health::{GroupHealth, group_health, unhealthy_since};
 pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, newest_first, oldest_first, tainted_at};
 use starve::Free;

@@ -129,22 +129,31 @@ fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
 }
 
 fn scale_down_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems) {
-    if let Strategy::Utilization(_) = draft.group.strategy
-        && at.has("scaleDown")
-    {
+    if at.has("scaleDown") {
+        let hint = match draft.group.strategy {
+            Strategy::Pending(_) => return,
+            Strategy::Utilization(_) => {
+                "say under `utilization` when nodes go: `removeSlowlyBelow`, `softGrace` and the like"
+            }
+            Strategy::MemoryPool(_) | Strategy::CpuPool(_) => {
+                "leave it out: a pool loses the servers that it has too many"
+            }
+        };
         let message = "`scaleDown` is for groups with the strategy `pending`";
-        let hint = "say under `utilization` when nodes go: `removeSlowlyBelow`, `softGrace` and the like";
         let problem = Problem::at(at.of("scaleDown"), message, hint);
         problems.add(problem.also(at.of("strategy"), "another strategy"));
     }
 }
 
 fn spare_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems) {
-    if let Strategy::Utilization(_) = draft.group.strategy
-        && at.has("spare")
-    {
+    if at.has("spare") {
+        let hint = match draft.group.strategy {
+            Strategy::Pending(_) => return,
+            Strategy::Utilization(_) => "lower `scaleUpAbove`: what it leaves free is the spare room of such a group",
+            Strategy::MemoryPool(_) => "set `margin`",
+            Strategy::CpuPool(_) => "raise `addBelow` and `removeAbove`",
+        };
         let message = "`spare` is for groups with the strategy `pending`";
-        let hint = "lower `scaleUpAbove`: what it leaves free is the spare room of such a group";
         let problem = Problem::at(at.of("spare"), message, hint);
         problems.add(problem.also(at.of("strategy"), "another strategy"));
     }

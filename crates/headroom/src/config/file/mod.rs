@@ -18,6 +18,7 @@ mod machine_price;
 pub(crate) mod overlap;
 mod pair;
 mod pending;
+mod pool;
 mod prices;
 mod priorities;
 mod scale_down;
@@ -55,9 +56,14 @@ pub(super) struct File {
     places: Places,
 }
 
+/// How often a Nomad cluster is looked at, where nothing else is said.
+const NOMAD_INTERVAL: SignedDuration = SignedDuration::from_secs(15);
+
 impl From<File> for Config {
     fn from(file: File) -> Self {
-        let File { cluster, interval, dry_run, live, growth, groups, .. } = file;
+        let File { cluster, interval, dry_run, live, growth, groups, places } = file;
+        let by_default = !places.has("interval");
+        let interval = if by_default && matches!(cluster, Cluster::Nomad { .. }) { NOMAD_INTERVAL } else { interval };
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
         let policy = growth.policy(dry_run, groups);
         Config { policy, cluster, clouds, interval, live, warnings: ConfigWarnings::default() }
@@ -98,7 +104,8 @@ pub(super) fn file() -> Record<File> {
             "interval",
             duration(SignedDuration::from_secs(1)),
             |file| &mut file.interval,
-            "The longest time between two rounds. A change in the cluster starts a round sooner.",
+            "The longest time between two rounds, on Nomad `15s` unless it is given. A change in the cluster \
+             starts a round sooner.",
         )
         .field(
             "dryRun",

@@ -1,10 +1,23 @@
 //! Which nodes are in a group.
 
+use headroom_core::keys::{META, NODE_CLASS, NODE_DATACENTER, NODE_POOL};
 use headroom_core::policy::Selection;
+use headroom_core::snapshot::Labels;
 
-use crate::config::kind::{Kind, bytes, cpu, labels};
+use crate::config::kind::{Kind, bytes, cpu, labels, text};
 use crate::config::problem::Problem;
 use crate::config::record::Record;
+
+/// A selection as it is written.
+#[derive(Default, PartialEq)]
+struct Draft {
+    labels: Labels,
+    capacity: Option<(i64, i64)>,
+    datacenter: Option<Box<str>>,
+    node_class: Option<Box<str>>,
+    node_pool: Option<Box<str>>,
+    meta: Labels,
+}
 
 pub(super) fn kind() -> Kind<Selection> {
     let capacity = Record::new("groups[].select.capacity", "Exactly this capacity (`status.capacity`).", || (0, 0))
@@ -13,7 +26,7 @@ pub(super) fn kind() -> Kind<Selection> {
     Record::new(
         "groups[].select",
         "Which nodes are in the group. A node must meet all that is said here.",
-        Selection::default,
+        Draft::default,
     )
     .field(
         "label",
@@ -29,12 +42,23 @@ pub(super) fn kind() -> Kind<Selection> {
         "For machines that carry no telling label. The strategy `utilization` then needs `countPods: \
          placed`, since no pod can ask for a capacity.",
     )
-    .check(&["label", "capacity"], |select, at, problems| {
-        if *select == Selection::default() {
+    .field("datacenter", text().optional(), |select| &mut select.datacenter, "On Nomad: in this datacenter.")
+    .field("nodeClass", text().optional(), |select| &mut select.node_class, "On Nomad: of this node class.")
+    .field("nodePool", text().optional(), |select| &mut select.node_pool, "On Nomad: in this node pool.")
+    .field("meta", labels(), |select| &mut select.meta, "On Nomad: meta attributes of the node with their values.")
+    .check(&["label", "capacity", "datacenter", "nodeClass", "nodePool", "meta"], |select, at, problems| {
+        if *select == Draft::default() {
             let place = at.written("label", "capacity");
             let hint = "add `label:` with a label that all its nodes carry and no other node does";
             problems.add(Problem::at(place, "this selects no node", hint));
         }
     })
     .kind()
+    .map(|Draft { labels, capacity, datacenter, node_class, node_pool, meta }| {
+        let named = [(NODE_DATACENTER, datacenter), (NODE_CLASS, node_class), (NODE_POOL, node_pool)];
+        let named = named.into_iter().filter_map(|(key, value)| Some((Box::<str>::from(key), value?)));
+        let meta = meta.iter().map(|(key, value)| (format!("{META}{key}").into(), Box::from(value)));
+        let labels = labels.iter().map(|(key, value)| (Box::from(key), Box::from(value)));
+        Selection { labels: labels.chain(named).chain(meta).collect(), capacity }
+    })
 }

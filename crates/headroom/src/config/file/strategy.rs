@@ -4,13 +4,11 @@ use headroom_core::policy::Strategy;
 
 use super::cluster::Cluster;
 use super::group::Draft;
-use super::{pending, utilization};
-use crate::config::kind::{Kind, no_variant, one_of, variant};
+use super::{pending, pool, utilization};
+use crate::config::kind::{Kind, one_of, variant};
 use crate::config::problem::{Problem, Problems};
 
 pub(super) fn kind() -> Kind<Strategy> {
-    let for_nomad = "this is a strategy for the pools of a Nomad cluster, and this version has none for them";
-    let instead = "on Kubernetes write `pending: {}` or `utilization: {}`, on Nomad `utilization: {}`";
     let variants = vec![
         variant("pending", "By the pods that fit on no node.", pending::kind().map(Strategy::Pending)),
         variant(
@@ -18,17 +16,28 @@ pub(super) fn kind() -> Kind<Strategy> {
             "By what pods request as a share of what nodes have, as Escalator does.",
             utilization::kind().map(Strategy::Utilization),
         ),
-        no_variant("memoryPool", for_nomad, instead),
-        no_variant("cpuPool", for_nomad, instead),
+        variant("memoryPool", "On Nomad: by the memory that tasks have.", pool::memory().map(Strategy::MemoryPool)),
+        variant("cpuPool", "On Nomad: by how busy the cpus of servers are.", pool::cpu().map(Strategy::CpuPool)),
     ];
     one_of(variants, |_| None)
 }
 
+const ON_NOMAD: &str = "write `memoryPool`, `cpuPool` or `utilization`";
+
+const ON_KUBERNETES: &str = "write `pending: {}` or `utilization: {}`, or say `cluster: { nomad: {} }`";
+
 /// Reports groups whose strategy their cluster has no use for.
 pub(super) fn check(cluster: &Cluster, groups: &[Draft], problems: &mut Problems) {
-    let Cluster::Nomad { .. } = cluster else { return };
-    for draft in groups.iter().filter(|draft| matches!(draft.group.strategy, Strategy::Pending(_))) {
-        let message = "`pending` grows a group for the pods of a Kubernetes cluster, and this is a Nomad cluster";
-        problems.add(Problem::at(draft.places.of("strategy"), message, "write `utilization: {}`"));
+    for draft in groups {
+        let (message, hint) = match (cluster, &draft.group.strategy) {
+            (Cluster::Nomad { .. }, Strategy::Pending(_)) => {
+                ("`pending` grows a group for the pods of a Kubernetes cluster, and this is a Nomad cluster", ON_NOMAD)
+            }
+            (Cluster::Kubernetes, strategy) if strategy.is_pool() => {
+                ("this is a strategy for the pools of a Nomad cluster, and this is a Kubernetes cluster", ON_KUBERNETES)
+            }
+            _ => continue,
+        };
+        problems.add(Problem::at(draft.places.of("strategy"), message, hint));
     }
 }

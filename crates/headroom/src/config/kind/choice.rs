@@ -34,8 +34,6 @@ enum Form<V> {
     Map(Read<V>),
     /// `key`
     Word(V),
-    /// There is no such form: why, and what to write. It is not described.
-    None { reason: &'static str, hint: &'static str },
 }
 
 /// The form `key: {…}`.
@@ -52,15 +50,9 @@ pub(crate) fn word<V: Clone + 'static>(key: &'static str, doc: &'static str, val
     Variant { shape: VariantShape { key, doc, content: None }, form: Form::Word(value) }
 }
 
-/// A form that somebody may expect here, with the reason why there is none, and what to write instead.
-pub(crate) fn no_variant<V>(key: &'static str, reason: &'static str, hint: &'static str) -> Variant<V> {
-    Variant { shape: VariantShape { key, doc: reason, content: None }, form: Form::None { reason, hint } }
-}
-
 /// One of several forms. `show` tells how a default is written.
 pub(crate) fn one_of<V: Clone + 'static>(variants: Vec<Variant<V>>, show: fn(&V) -> Option<Json>) -> Kind<V> {
-    let described = variants.iter().filter(|variant| !matches!(variant.form, Form::None { .. }));
-    let shape = Shape::OneOf(described.map(|variant| variant.shape.clone()).collect());
+    let shape = Shape::OneOf(variants.iter().map(|variant| variant.shape.clone()).collect());
     let expected = shape.expected();
     Kind {
         shape,
@@ -70,10 +62,6 @@ pub(crate) fn one_of<V: Clone + 'static>(variants: Vec<Variant<V>>, show: fn(&V)
                 let hint = match form(&variants, key) {
                     Ok(Form::Map(read)) => return read(&entry.value, problems),
                     Ok(Form::Word(_)) => format!("write the word `{key}` alone"),
-                    Ok(Form::None { reason, hint }) => {
-                        problems.add(Problem::at(entry.key_place.clone(), *reason, *hint));
-                        return None;
-                    }
                     Err(hint) => hint,
                 };
                 let message = format!("expected {expected}, found `{}`", shorten(key));
@@ -90,10 +78,6 @@ pub(crate) fn one_of<V: Clone + 'static>(variants: Vec<Variant<V>>, show: fn(&V)
                 let hint = match form(&variants, &scalar.text) {
                     Ok(Form::Map(_)) => format!("write `{}: {{}}`", scalar.text),
                     Ok(Form::Word(value)) => return Some(value.clone()),
-                    Ok(Form::None { reason, hint }) => {
-                        problems.add(Problem::at(node.place.clone(), *reason, *hint));
-                        return None;
-                    }
                     Err(hint) => hint,
                 };
                 unexpected(&expected, node, &hint, problems)

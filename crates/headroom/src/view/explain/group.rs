@@ -9,7 +9,7 @@ use headroom_core::scale_down::marked_at;
 use headroom_core::snapshot::{NodeView, Readiness};
 
 use super::demand::demand;
-use super::{NotFound, actions_in, is_judged, pending, sorted_nodes};
+use super::{NotFound, actions_in, is_judged, pending, pool, sorted_nodes};
 use crate::dump::Round;
 use crate::view::columns::{columns, row};
 use crate::view::plan::size;
@@ -38,6 +38,12 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
             text += &section("This round", &found(round, group, report));
             text += &section("Held back", &held_back(round, group));
             text += &section("Timers after it", &timers(round, group, settings));
+        }
+        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => {
+            text += &section("Servers", &pool::servers(round, group));
+            text += &section("Size", &pool::sizing(report));
+            text += &section("This round", &found(round, group, report));
+            text += &section("Held back", &held_back(round, group));
         }
         Strategy::Pending(_) => {
             let mut inquiry = round.inquire();
@@ -133,6 +139,8 @@ fn rules(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
     match &group.strategy {
         Strategy::Utilization(settings) => rules.extend(by_usage(settings)),
         Strategy::Pending(settings) => rules.extend(pending::rules(round, settings)),
+        Strategy::MemoryPool(settings) => rules.extend(pool::memory_rules(settings)),
+        Strategy::CpuPool(settings) => rules.extend(pool::cpu_rules(settings)),
     }
     match group.mode {
         Mode::Auto => {}
@@ -188,7 +196,7 @@ fn nodes(round: &Round, group: &Group) -> Vec<String> {
     if rows.len() == 1 { Vec::new() } else { columns(&rows) }
 }
 
-fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
+pub(super) fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
     let (used, has) = (&view.sums.used, &view.node.allocatable);
     vec![
         view.node.name.to_string(),

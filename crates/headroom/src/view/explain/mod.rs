@@ -7,6 +7,7 @@ mod node;
 mod pending;
 mod placing;
 mod pod;
+mod pool;
 mod room;
 mod slack;
 mod standing;
@@ -80,6 +81,9 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
 fn is_judged(round: &Round, group: &Group) -> bool {
     match group.strategy {
         Strategy::Utilization(_) => round.plan.report.group(&group.name).is_some_and(|report| !report.usage.is_empty()),
+        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => {
+            round.plan.report.group(&group.name).is_some_and(|report| report.sizing.is_some())
+        }
         Strategy::Pending(_) => round.inquire().is_some_and(|inquiry| inquiry.group(&group.name).is_some()),
     }
 }

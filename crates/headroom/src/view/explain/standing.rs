@@ -112,7 +112,7 @@ pub(super) fn wishes(spec: &PodSpec) -> Option<String> {
 pub(super) fn counts(group: &Group) -> Option<CountPods> {
     match &group.strategy {
         Strategy::Utilization(settings) => Some(settings.count_pods),
-        Strategy::Pending(_) => None,
+        Strategy::Pending(_) | Strategy::MemoryPool(_) | Strategy::CpuPool(_) => None,
     }
 }
 

@@ -36,6 +36,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         addresses: addresses(&status.addresses),
         no_delete: no_delete.filter(|value| !value.is_empty()).map(Box::from),
         scale_down_disabled: metadata.annotations.scale_down_disabled.as_deref() == Some("true"),
+        busy: None,
     };
     Ok(Translated { value, warnings })
 }

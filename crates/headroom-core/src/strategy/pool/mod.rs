@@ -1,0 +1,178 @@
+//! Size a pool of servers as a whole, and drain servers before they go (`seeds/nomad-pools.md`; docs/nomad.md says what is
+//! different).
+//!
+//! A pool has a desired number of servers, from the memory of its tasks (`memory`) or from how busy its cpus are (`cpu`).
+//! With too few, servers on their way out come back before others are made (`grow`); with too many, the least loaded are
+//! made ineligible (`shrink`), then drained, and removed once all of their tasks have ended (`leave`).
+
+mod cpu;
+mod grow;
+mod leave;
+mod memory;
+mod servers;
+mod shrink;
+mod unplaced;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use super::utilization::{Members, not_ready_since};
+use crate::guard::Limits;
+use crate::machines::{Observed, machines};
+use crate::memory::GroupMemory;
+use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
+use crate::policy::{CpuPool, Group, MemoryPool};
+use crate::round::Round;
+use crate::snapshot::{Coverage, Kind};
+use servers::Servers;
+use unplaced::Free;
+
+/// By which rule a pool is sized.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule<'p> {
+    /// By the memory of its tasks.
+    Memory(&'p MemoryPool),
+    /// By how busy the cpus of its servers are.
+    Cpu(&'p CpuPool),
+}
+
+/// One pass over one pool.
+struct Pass<'p, 'a> {
+    group: &'p Group,
+    limits: Limits,
+    servers: Servers<'a>,
+    /// Places that are free on servers that are there or on their way, once waiting tasks have taken theirs.
+    free: Vec<Free<'a>>,
+    /// The cloud's target.
+    size: u32,
+    planned: u32,
+    drain_deadline: SignedDuration,
+    memory: &'p mut GroupMemory,
+    /// The reason against removing anything has been given.
+    said_no_removal: bool,
+}
+
+/// Decides about one pool.
+pub(crate) fn pass<'a>(
+    round: &mut Round<'a>,
+    group: &Group,
+    rule: Rule<'_>,
+    members: &Members<'_, 'a>,
+    memory: &mut GroupMemory,
+) -> GroupReport {
+    let cloud = round.snapshot.group(&group.name);
+    let everywhere = Rc::clone(&round.identities);
+    let observed =
+        Observed { group, cloud, nodes: members.nodes, disputed: &members.disputed_nodes, everywhere: &everywhere };
+    let machines = machines(&observed, memory, round.now, &mut round.wake);
+    let since = not_ready_since(members.nodes, round.memory, memory, round.now);
+    servers::forget_marks(memory, members.nodes, round.now, &mut round.wake);
+    let servers = Servers::sort(group, members.nodes, &machines, &since, &memory.marked, round.now, &mut round.wake);
+    let size = cloud.map_or(servers.present(), |cloud| cloud.target);
+    let mut report = GroupReport {
+        name: Arc::clone(&group.name),
+        strategy: group.strategy.name(),
+        nodes: Counts {
+            never_came: machines.never_came(),
+            disputed: servers::number(&members.disputed_nodes),
+            ..servers.counts()
+        },
+        size,
+        planned: size,
+        pods: members.nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
+        ..GroupReport::default()
+    };
+    let limits = match Limits::of(group, cloud) {
+        Ok(limits) => limits,
+        Err(why) => {
+            round.refuse_group(group, why);
+            return report;
+        }
+    };
+    (report.min, report.max) = (Some(limits.min), Some(limits.max));
+    for kind in [Kind::Nodes, Kind::Pods] {
+        let coverage = round.snapshot.coverage(kind);
+        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
+            round.refuse_group(group, Why::CannotJudge { kind, coverage });
+            return report;
+        }
+    }
+    let (drain_deadline, step_interval) = match rule {
+        Rule::Memory(settings) => (settings.drain_deadline, SignedDuration::ZERO),
+        Rule::Cpu(settings) => (settings.drain_deadline, settings.step_interval),
+    };
+    let free = unplaced::free(&servers);
+    let mut pass =
+        Pass { group, limits, servers, free, size, planned: size, drain_deadline, memory, said_no_removal: false };
+    let sized = match rule {
+        Rule::Memory(settings) => pass.by_memory(round, settings, members),
+        Rule::Cpu(settings) => Ok(pass.by_cpu(round, settings, members)),
+    };
+    match sized {
+        Ok((by, wanted)) => {
+            if let SizedBy::Memory(need) = &by {
+                report.usage = vec![Usage::new(Resource::Memory, need.used, need.total)];
+            }
+            let desired = wanted.clamp(limits.min, limits.max);
+            let sizing = Sizing { by, servers: pass.servers.count(), wanted, desired, limits };
+            report.wanted = i64::from(desired) - i64::from(sizing.servers);
+            report.sizing = Some(sizing.clone());
+            pass.resize(round, sizing, step_interval);
+        }
+        Err(why) => round.refuse_group(group, why),
+    }
+    pass.leave(round);
+    report.planned = pass.planned;
+    report
+}
+
+impl<'a> Pass<'_, 'a> {
+    /// Brings the pool to the size that is desired, at most one step in each interval.
+    fn resize(&mut self, round: &mut Round<'a>, sizing: Sizing, step_interval: SignedDuration) {
+        let (have, desired) = (sizing.servers, sizing.desired);
+        let in_service = servers::number(&self.servers.in_service);
+        // Servers on their way never make one in service go: they may not come.
+        let (add, surplus) = (desired.saturating_sub(have), in_service.saturating_sub(desired));
+        if add == 0 && surplus == 0 {
+            return;
+        }
+        let reason = Reason::Sized { sizing: Box::new(sizing) };
+        let last = self.memory.last_step;
+        // What is remembered from before a restart holds back removal alone.
+        let waits = match add {
+            0 => round.memory.elapsed(last, step_interval, round.now).err(),
+            _ if have < self.limits.min => None,
+            _ => last.and_then(|last| last.saturating_add(step_interval).ok()).filter(|until| round.now < *until),
+        };
+        if let Some(until) = waits {
+            round.wake.at(until);
+            let wanted = if add > 0 { i64::from(add) } else { -i64::from(surplus) };
+            round.refuse_group(self.group, Why::CoolingDown { wanted, until });
+            return;
+        }
+        let before = round.actions.len();
+        if add > 0 {
+            self.grow(round, add, &reason);
+        } else {
+            self.shrink(round, surplus, &reason);
+        }
+        if step_interval.is_positive() && round.actions.len() > before {
+            self.memory.last_step = Some(round.now);
+        }
+    }
+
+    /// Whether anything may be removed; the reason against it is given once.
+    fn may_remove(&mut self, round: &mut Round<'_>) -> bool {
+        match round.may_remove(self.group) {
+            Ok(()) => true,
+            Err(why) => {
+                if !std::mem::replace(&mut self.said_no_removal, true) {
+                    round.refuse_group(self.group, why);
+                }
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Making a pool smaller: the least loaded servers get no new tasks, if the rest of the pool has room for theirs.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::Pass;
+use super::servers::{ineligible, number};
+use super::unplaced::Free;
+use crate::plan::{Action, Reason, Subject, Why};
+use crate::round::Round;
+use crate::scheduling::{Host, allows};
+use crate::snapshot::{NodeView, PodSpec};
+
+impl<'a> Pass<'_, 'a> {
+    /// Makes up to `surplus` servers ineligible: the least loaded first, of equal ones the newest.
+    pub(super) fn shrink(&mut self, round: &mut Round<'a>, surplus: u32, reason: &Reason) {
+        if !self.may_remove(round) {
+            return;
+        }
+        let wanted = surplus;
+        let going = number(&self.servers.leaving);
+        let allowed = self.size.saturating_sub(going).saturating_sub(self.limits.min);
+        if wanted > allowed {
+            round.refuse_group(self.group, Why::AtMin { wanted, allowed, min: self.limits.min });
+        }
+        let mut candidates: Vec<(usize, NodeView<'a>)> = self.servers.in_service.iter().copied().enumerate().collect();
+        candidates.sort_by_key(|(_, view)| {
+            let load = (view.node.busy, view.sums.used.memory, view.sums.used.cpu);
+            (load, Reverse(view.node.created), Arc::clone(&view.node.name))
+        });
+        let mut left = wanted.min(allowed);
+        for (at, view) in candidates {
+            if left == 0 {
+                return;
+            }
+            let node = Arc::clone(&view.node.name);
+            if let Some(value) = &view.node.no_delete {
+                round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
+                continue;
+            }
+            if let Err(pod) = self.move_off(round, at, &view) {
+                round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
+                continue;
+            }
+            self.memory.marked.insert(Arc::clone(&node), round.now);
+            round.act(self.group, Action::Taint { node, taint: ineligible() }, reason.clone());
+            left -= 1;
+        }
+    }
+
+    /// Gives the tasks of the server at `at`, and those that wait for it, places on others that are ready now; or answers
+    /// with the first task that finds none.
+    fn move_off(&mut self, round: &Round<'a>, at: usize, server: &NodeView<'a>) -> Result<(), String> {
+        let own = self.free.get_mut(at);
+        let promised = own.map_or_else(Vec::new, |own| {
+            own.in_service = false;
+            own.promised.clone()
+        });
+        let mut tasks: Vec<(&PodSpec, String)> = Vec::new();
+        for task in server.pods().iter().filter(|task| task.blocks_removal()) {
+            tasks.push((task.spec, task.full_name()));
+        }
+        for (class, count) in promised {
+            let name = class.first_pending().map(|task| task.full_name()).unwrap_or_default();
+            tasks.extend(std::iter::repeat_n((class.spec, name), count as usize));
+        }
+        tasks.sort_by_key(|(spec, _)| Reverse((spec.requests.memory, spec.requests.cpu)));
+        let mut moved: Vec<(usize, &PodSpec)> = Vec::new();
+        for (spec, name) in tasks {
+            let fits = |free: &Free<'a>| {
+                let Some(node) = free.node.filter(|_| free.in_service) else { return false };
+                free.has_room(&spec.requests) && allows(round.snapshot, spec, &Host::of(node)).is_ok()
+            };
+            let place = self.free.iter_mut().enumerate().find(|(_, free)| fits(free));
+            if let Some((to, place)) = place {
+                place.take(&spec.requests, 1);
+                moved.push((to, spec));
+                continue;
+            }
+            for (to, spec) in moved {
+                self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
+            }
+            self.free.get_mut(at).into_iter().for_each(|own| own.in_service = true);
+            return Err(name);
+        }
+        Ok(())
+    }
+}
