@@ -142,7 +142,7 @@ pub struct GroupMemory {
     /// Counts enlargements that brought nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breaker: Option<Breaker>,
-    /// What new nodes of a `pending` group were like, for when there is none to look at.
+    /// What new nodes of a `pending` group were like, for when there is none to look at; of a pool only its labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,
     /// What the user or the cloud said that new nodes are like, at the last round.

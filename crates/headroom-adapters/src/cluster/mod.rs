@@ -1,6 +1,7 @@
 //! The port to a cluster: what is seen of it and what is done to it.
 
 pub mod kubernetes;
+pub mod nomad;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

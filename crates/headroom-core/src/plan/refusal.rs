@@ -439,7 +439,9 @@ impl fmt::Display for Why {
             Why::NotDrained { pods, deadline } => {
                 write!(f, "drained, {} not ended, told to stop at {deadline}", counted(*pods, "task"))
             }
-            Why::ConstraintUnmet { group, constraint } => write!(f, "no server of {group} has {constraint}"),
+            Why::ConstraintUnmet { group, constraint } => {
+                write!(f, "no server of {group} has the {constraint} that it asks for")
+            }
             Why::NotEmpty { pods, until } => {
                 write!(f, "marked, {pods} pods on it, kept until they end or until {until}")
             }

@@ -82,7 +82,38 @@ fn work_that_no_server_could_take_is_reported_and_not_counted() {
               not: node s1: kept, task default/small has no place on the rest of the pool
               not: pod default/large: needs 1001 memory, a new node of jobs offers 1000
               not: pod default/busy: needs 4001m cpu, a new node of jobs offers 4
-              not: pod default/picky-1 and 1 like it: no server of jobs has meta.disk
+              not: pod default/picky-1 and 1 like it: no server of jobs has the meta.disk that it asks for
+        "#]],
+    );
+}
+
+/// The selection does not name the datacenter. Without a server, one is made to see; after that its labels are known.
+#[test]
+fn what_new_servers_are_like_is_learnt_from_the_last() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=0
+         pod queued for=jobs in=node.datacenter=dc1 memory=100
+         look
+         node s1 in=jobs memory=1000 label=meta.hardware=first age=1h label=node.datacenter=dc2
+         round
+         gone node s1
+         group jobs memoryPool hardware=first:1000 margin=0 max=9 target=0
+         look
+         pod queued for=jobs in=node.datacenter=dc2 memory=100
+         look",
+        expect![[r#"
+            jobs 0 -> 1, wants +1, 1 server: 0 used / 1000 each = 0; 1 more needed for 1 waiting task
+              jobs: resize 0 -> 1 because 1 server: 0 used / 1000 each = 0; 1 more needed for 1 waiting task
+
+            jobs 0, wants -1, 1 in service, 0 servers: 0 used / 1000 each = 0
+              not: group jobs: would lose 1 nodes, at most 0 allowed by minimum 0
+              not: pod default/queued: no server of jobs has the node.datacenter that it asks for
+
+            jobs 0, wants +0, 0 servers: 0 used / 1000 each = 0
+              not: pod default/queued: no server of jobs has the node.datacenter that it asks for
+
+            jobs 0 -> 1, wants +1, 1 server: 0 used / 1000 each = 0; 1 more needed for 1 waiting task
+              jobs: resize 0 -> 1 because 1 server: 0 used / 1000 each = 0; 1 more needed for 1 waiting task
         "#]],
     );
 }

@@ -15,8 +15,8 @@ pub(super) struct Input {
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// What `kubectl get nodes,pods -A -o json` wrote, or YAML; can be given several times, `-` is standard input. Without
-    /// it the cluster that kubectl would take is read; nothing is written to it.
+    /// What `kubectl get nodes,pods -A -o json` wrote, or YAML, or what Nomad's HTTP API answers (docs/nomad.md); can be
+    /// given several times, `-` is standard input. Without it the cluster that kubectl would take is read; nothing is written to it.
     #[arg(short, long = "file", value_name = "FILE", conflicts_with_all = ["kubeconfig", "context"])]
     files: Vec<PathBuf>,
 
@@ -54,7 +54,11 @@ impl Input {
             let now = self.now.map_or((Timestamp::now(), Now::Clock), |now| (now, Now::Given));
             Round::at(dump, policy, now)
         } else {
-            Round::of(dump::read(&self.files)?, policy, self.now)
+            let dump = dump::read(&self.files)?;
+            if dump.nomad && policy.is_none() {
+                anyhow::bail!("pools of a Nomad cluster are not made up; hint: say with --config what they are");
+            }
+            Round::of(dump, policy, self.now)
         };
         Ok(Asked::Here(Box::new(round)))
     }

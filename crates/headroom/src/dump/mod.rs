@@ -1,4 +1,5 @@
-//! Dumps: what `kubectl get -o json` or `-o yaml` and `kwokctl snapshot export` wrote, read into a snapshot.
+//! Dumps: what `kubectl get -o json` or `-o yaml`, `kwokctl snapshot export` and Nomad's HTTP API wrote, read into a
+//! snapshot.
 //!
 //! A file may hold one object or many: lists, YAML documents, JSON values one after the other, or an array of objects.
 //! Objects go into the snapshot one by one, so that reading takes little more memory than the text itself. An object
@@ -9,6 +10,7 @@ mod coverage;
 mod error;
 mod item;
 mod json;
+mod nomad;
 mod place;
 mod pools;
 mod reader;
@@ -41,6 +43,8 @@ pub struct Dump {
     pub skipped: u64,
     /// How many objects of each kind there were, by the name that the API gives the kind.
     pub counts: BTreeMap<String, u64>,
+    /// The objects are those of a Nomad cluster.
+    pub nomad: bool,
     /// The latest instant that the objects mention: about when the dump was taken.
     pub newest: Option<Timestamp>,
 }

@@ -5,13 +5,15 @@ use std::fmt;
 
 use headroom_adapters::cluster::kubernetes::object::{Condition, Header, Metadata, Node, Pod};
 use headroom_adapters::cluster::kubernetes::translate::{self, Specs, Translated};
+use headroom_adapters::cluster::nomad::object::Kind;
+use headroom_adapters::cluster::nomad::translate::{Gathered, Sight};
 use headroom_core::snapshot::{Builder, Change};
 use jiff::Timestamp;
 
 use super::coverage::Seen;
 use super::item::{Fault, Item};
 use super::place::{Place, Places};
-use super::{Dump, DumpError, json, yaml};
+use super::{Dump, DumpError, json, nomad, yaml};
 
 /// Reads texts into a [`Dump`].
 #[derive(Debug, Default)]
@@ -24,6 +26,7 @@ pub struct Reader {
     warnings: Vec<Warning>,
     skipped: u64,
     newest: Option<Timestamp>,
+    nomad: Gathered,
 }
 
 /// Something in a dump that was skipped or read in another way than it was written.
@@ -80,14 +83,26 @@ impl Reader {
 
     /// What was read. Without any node or pod that is an error.
     pub fn finish(mut self) -> Result<Dump, DumpError> {
-        if !self.seen.node_or_pod() {
+        let nomad = !self.nomad.is_empty();
+        if nomad {
+            self.finish_nomad();
+        } else if !self.seen.node_or_pod() {
             return Err(DumpError::Nothing { files: self.files.join(", ") });
         }
-        for (kind, coverage) in self.seen.coverage() {
+        for (kind, coverage) in self.seen.coverage().filter(|_| !nomad) {
             self.builder.apply(Change::Coverage(kind, coverage));
         }
         let Reader { files, builder, counts, warnings, skipped, newest, .. } = self;
-        Ok(Dump { files, builder, warnings, skipped, counts, newest })
+        Ok(Dump { files, builder, warnings, skipped, counts, nomad, newest })
+    }
+
+    /// Objects of Nomad mean something only together.
+    fn finish_nomad(&mut self) {
+        let Sight { changes, warnings, newest } = self.nomad.sight();
+        changes.into_iter().for_each(|change| self.builder.apply(change));
+        let warnings = warnings.into_iter().map(|(object, problem)| Warning { place: None, object, problem });
+        self.warnings.extend(warnings);
+        self.newest = newest;
     }
 }
 
@@ -125,6 +140,10 @@ impl<'r> Sink<'r> {
     pub(super) fn object(&mut self, item: &impl Item, kind: Option<&str>) {
         let own = item.kind();
         let Some(kind) = own.as_deref().or(kind) else {
+            if let Some((kind, name)) = nomad::recognize(item) {
+                self.nomad(item, kind, name);
+                return;
+            }
             let header = item.read::<Header<'_>>();
             let problem = if header.is_ok() { "skipped: it has no kind" } else { "skipped: it is no object" };
             self.warn(item, 0, "an object".to_owned(), problem.to_owned());
@@ -146,6 +165,18 @@ impl<'r> Sink<'r> {
             self.reader.seen.skipped(kind);
             self.reader.skipped += u64::from(matches!(kind, "Node" | "Pod"));
             self.warn(item, offset, name_of(item, kind), format!("skipped: {problem}"));
+        }
+    }
+
+    fn nomad(&mut self, item: &impl Item, kind: Kind, name: String) {
+        if self.again {
+            return;
+        }
+        *self.reader.counts.entry(kind.name().to_owned()).or_default() += 1;
+        if let Err(Fault { offset, problem }) = nomad::take(item, kind, &mut self.reader.nomad) {
+            self.reader.nomad.skipped(kind);
+            self.reader.skipped += u64::from(matches!(kind, Kind::Node | Kind::Allocation));
+            self.warn(item, offset, name, format!("skipped: {problem}"));
         }
     }
 

@@ -50,6 +50,6 @@ pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::
             anyhow::bail!("the cluster was not read within {} s{said}", DEADLINE.as_secs());
         }
         let files = vec!["the cluster".to_owned()];
-        Ok(Dump { files, builder, warnings, skipped: 0, counts: BTreeMap::new(), newest: None })
+        Ok(Dump { files, builder, warnings, skipped: 0, counts: BTreeMap::new(), nomad: false, newest: None })
     })
 }

@@ -25,7 +25,7 @@ use crate::memory::GroupMemory;
 use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
 use crate::policy::{CpuPool, Group, MemoryPool};
 use crate::round::Round;
-use crate::snapshot::{Coverage, Kind};
+use crate::snapshot::{Coverage, Kind, Template};
 use servers::Servers;
 use unplaced::Free;
 
@@ -70,6 +70,9 @@ pub(crate) fn pass<'a>(
     let since = not_ready_since(members.nodes, round.memory, memory, round.now);
     servers::forget_marks(memory, members.nodes, round.now, &mut round.wake);
     let servers = Servers::sort(group, members.nodes, &machines, &since, &memory.marked, round.now, &mut round.wake);
+    if let Some(newest) = servers.in_service.iter().max_by_key(|view| (view.node.created, &view.node.name)) {
+        memory.template = Some(Template { labels: newest.node.labels.clone(), ..Template::default() });
+    }
     let size = cloud.map_or(servers.present(), |cloud| cloud.target);
     let mut report = GroupReport {
         name: Arc::clone(&group.name),

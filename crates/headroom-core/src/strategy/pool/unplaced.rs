@@ -9,7 +9,7 @@ use crate::plan::{Resource, Subject, Why};
 use crate::quantity::{Resources, ceil_div};
 use crate::round::Round;
 use crate::scheduling::{Host, allows, labels_asked};
-use crate::snapshot::{ClassView, Node, NodeView, PodSpec};
+use crate::snapshot::{ClassView, Node, NodeView, PodSpec, Template};
 
 /// What is free on one server.
 #[derive(Clone, Debug)]
@@ -164,12 +164,14 @@ impl<'a> Pass<'_, 'a> {
         if let Some(cpu) = new.cpu.filter(|cpu| spec.requests.cpu > *cpu) {
             return Some(larger(Resource::Cpu, spec.requests.cpu, cpu));
         }
-        // What the pool's selection does not say of a new server, servers that are there may.
+        // What the pool's selection does not say of a new server, servers that are there may, or the last that was.
         let known = &self.group.select.labels;
         let unknown: Vec<&str> = labels_asked(spec).filter(|key| known.get(key).is_none()).collect();
         let first = unknown.first()?;
         let suits = |view: &NodeView<'_>| allows(round.snapshot, spec, &Host::of(view.node)).is_ok();
-        if self.servers.counting().any(suits) {
+        let learnt = |template: &Template| allows(round.snapshot, spec, &Host::new(template)).is_ok();
+        let nobody = self.servers.counting().next().is_none();
+        if self.servers.counting().any(suits) || nobody && self.memory.template.as_ref().is_none_or(learnt) {
             return None;
         }
         Some(Why::ConstraintUnmet { group: group(), constraint: (*first).to_owned() })

@@ -1,0 +1,58 @@
+//! Allocations.
+
+use headroom_core::quantity::Resources;
+use headroom_core::snapshot::{NodeTerm, Phase, Pod, PodKind, PodSpec, SharedSpec};
+use jiff::Timestamp;
+
+use super::{Malformed, namespace_of, resources};
+use crate::cluster::nomad::object;
+
+/// Translates an allocation of a job of this type, whose group asks for such nodes. It holds what it has until its client
+/// says that it has ended, whatever is wanted of it.
+pub fn allocation(object: &object::Allocation, job_type: &str, asks: Vec<NodeTerm>) -> Result<Pod, Malformed> {
+    if object.id.is_empty() {
+        return Err(Malformed::NoId);
+    }
+    let requests = object.allocated_resources.as_ref().map(resources::of_allocation).transpose()?.unwrap_or_default();
+    let spec = spec(&object.namespace, &object.job_id, job_type, requests, asks);
+    Ok(Pod {
+        name: name(object).into(),
+        spec: SharedSpec::new(spec),
+        node: Some(object.node_id.as_str()).filter(|id| !id.is_empty()).map(Into::into),
+        phase: match &*object.client_status {
+            "complete" => Phase::Succeeded,
+            "failed" | "lost" => Phase::Failed,
+            "pending" => Phase::Pending,
+            _ => Phase::Running,
+        },
+        created: Timestamp::from_nanosecond(object.create_time.into()).ok().filter(|_| object.create_time > 0),
+        deleting: matches!(&*object.desired_status, "stop" | "evict") && !is_terminal(&object.client_status),
+        ..Pod::default()
+    })
+}
+
+/// Whether a client status means that an allocation has ended.
+pub fn is_terminal(client_status: &str) -> bool {
+    matches!(client_status, "complete" | "failed" | "lost")
+}
+
+/// What a task of this job is like. System jobs run on every node, so that their tasks go with it.
+pub(super) fn spec(namespace: &str, job: &str, job_type: &str, requests: Resources, asks: Vec<NodeTerm>) -> PodSpec {
+    let everywhere = matches!(job_type, "system" | "sysbatch");
+    PodSpec {
+        namespace: namespace_of(namespace).into(),
+        requests: Resources { pods: 1, ..requests },
+        has_affinity: !asks.is_empty(),
+        node_affinity: asks,
+        kind: if everywhere { PodKind::DaemonSet } else { PodKind::Workload },
+        controller: Some(format!("Job/{job}").into()),
+        ..PodSpec::default()
+    }
+}
+
+/// Its name, and the start of its ID, as the command line of Nomad shows it: an allocation that takes another one's place
+/// has the same name.
+fn name(object: &object::Allocation) -> String {
+    let id = object.id.get(..8).unwrap_or(&object.id);
+    format!("{}@{id}", object.name)
+}

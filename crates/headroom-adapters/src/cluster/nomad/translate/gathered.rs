@@ -1,0 +1,305 @@
+//! Objects of one cluster, gathered in any order: some mean something only together with others.
+
+use std::collections::BTreeMap;
+
+use headroom_core::quantity::Resources;
+use headroom_core::snapshot::{Change, Coverage, Kind, Node, Pod, PodKind, SharedSpec};
+use jiff::Timestamp;
+
+use super::allocation::spec;
+use super::{Asks, Malformed, allocation, is_terminal, namespace_of, node, resources};
+use crate::cluster::nomad::object::{self, Allocation, Evaluation, Job, JobSummary};
+
+/// A job by its namespace and ID.
+type JobKey = (String, String);
+
+/// Objects of one cluster.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    nodes: BTreeMap<String, object::Node>,
+    allocations: BTreeMap<String, Allocation>,
+    jobs: BTreeMap<JobKey, Job>,
+    summaries: BTreeMap<JobKey, JobSummary>,
+    evaluations: BTreeMap<String, Evaluation>,
+    skipped_nodes: bool,
+    skipped_allocations: bool,
+}
+
+/// What the objects say together.
+#[derive(Debug, Default, PartialEq)]
+pub struct Sight {
+    /// For an empty snapshot.
+    pub changes: Vec<Change>,
+    /// The object and what is wrong with it, or with what is known of it.
+    pub warnings: Vec<(String, String)>,
+    /// The latest instant that an object mentions.
+    pub newest: Option<Timestamp>,
+}
+
+impl Gathered {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+            && self.allocations.is_empty()
+            && self.jobs.is_empty()
+            && !self.skipped_nodes
+            && !self.skipped_allocations
+    }
+
+    /// Takes in a node. What lists leave out stays as it was known.
+    pub fn node(&mut self, mut object: object::Node) -> Result<(), Malformed> {
+        node(&object)?;
+        if let Some(known) = self.nodes.remove(&object.id) {
+            object.meta = object.meta.or(known.meta);
+            object.node_resources = object.node_resources.or(known.node_resources);
+            if object.attributes.is_empty() {
+                object.attributes = known.attributes;
+            }
+            if object.events.is_empty() {
+                (object.events, object.status_updated_at) = (known.events, known.status_updated_at);
+            }
+        }
+        self.nodes.insert(object.id.clone(), object);
+        Ok(())
+    }
+
+    /// Takes in an allocation.
+    pub fn allocation(&mut self, mut object: Allocation) -> Result<(), Malformed> {
+        allocation(&object, "", Vec::new())?;
+        if let Some(job) = object.job.take() {
+            object.job_type = object.job_type.or_else(|| Some(job.kind.clone()));
+            self.jobs.entry(key(&object.namespace, &object.job_id)).or_insert(job);
+        }
+        self.allocations.insert(object.id.clone(), object);
+        Ok(())
+    }
+
+    /// Takes in a job.
+    pub fn job(&mut self, mut object: Job) -> Result<(), Malformed> {
+        if object.id.is_empty() {
+            return Err(Malformed::NoId);
+        }
+        if let Some(summary) = object.job_summary.take() {
+            if object.namespace.is_empty() {
+                object.namespace.clone_from(&summary.namespace);
+            }
+            self.summary(JobSummary { job_id: object.id.clone(), namespace: object.namespace.clone(), ..summary })?;
+        }
+        let key = key(&object.namespace, &object.id);
+        // Lists have no groups and no constraints.
+        if object.task_groups.is_some() || !self.jobs.contains_key(&key) {
+            self.jobs.insert(key, object);
+        }
+        Ok(())
+    }
+
+    /// Takes in how many allocations a job has.
+    pub fn summary(&mut self, object: JobSummary) -> Result<(), Malformed> {
+        if object.job_id.is_empty() {
+            return Err(Malformed::NoId);
+        }
+        self.summaries.insert(key(&object.namespace, &object.job_id), object);
+        Ok(())
+    }
+
+    /// Takes in an evaluation.
+    pub fn evaluation(&mut self, object: Evaluation) -> Result<(), Malformed> {
+        if object.id.is_empty() {
+            return Err(Malformed::NoId);
+        }
+        self.evaluations.insert(object.id.clone(), object);
+        Ok(())
+    }
+
+    /// An object of this kind was there and could not be understood.
+    pub fn skipped(&mut self, kind: object::Kind) {
+        self.skipped_nodes |= kind == object::Kind::Node;
+        self.skipped_allocations |= kind == object::Kind::Allocation;
+    }
+
+    /// What all of it says together.
+    pub fn sight(&self) -> Sight {
+        let mut sight = Sight { newest: self.newest(), ..Sight::default() };
+        let nodes = self.nodes.values().filter_map(|object| node(object).ok());
+        sight.changes.extend(nodes.map(|node: Node| Change::Node(Box::new(node))));
+        self.warn_of_nodes(&mut sight);
+        let pods = self.allocations.values().filter_map(|object| self.pod(object));
+        sight.changes.extend(pods.map(Change::Pod));
+        let incomplete = self.warn_of_allocations(&mut sight);
+        self.add_waiting(&mut sight);
+        let coverage = |seen: bool, partial: bool| match (seen, partial) {
+            (false, _) => Coverage::Absent,
+            (true, true) => Coverage::Partial,
+            (true, false) => Coverage::Complete,
+        };
+        for kind in Kind::ALL {
+            let coverage = match kind {
+                Kind::Nodes => coverage(!self.nodes.is_empty(), self.skipped_nodes),
+                Kind::Pods => coverage(!self.allocations.is_empty(), self.skipped_allocations || incomplete),
+                // Nomad has none of these.
+                _ => Coverage::Complete,
+            };
+            sight.changes.push(Change::Coverage(kind, coverage));
+        }
+        sight
+    }
+
+    fn pod(&self, object: &Allocation) -> Option<Pod> {
+        let job = self.jobs.get(&key(&object.namespace, &object.job_id));
+        let job_type = object.job_type.as_deref().or(job.map(|job| &*job.kind)).unwrap_or("service");
+        allocation(object, job_type, job.map(|job| asks(job, &object.task_group).terms()).unwrap_or_default()).ok()
+    }
+
+    fn warn_of_nodes(&self, sight: &mut Sight) {
+        for object in self.nodes.values() {
+            if object.node_resources.is_none() {
+                let problem = "what it has is not known; hint: read /v1/nodes?resources=true";
+                sight.warnings.push((format!("node {}", object.id), problem.to_owned()));
+            }
+        }
+    }
+
+    /// Warns of allocations that are missing or say too little, and answers whether there are some.
+    fn warn_of_allocations(&self, sight: &mut Sight) -> bool {
+        if self.allocations.is_empty() {
+            let problem = "there is none, which may mean that the token may not read them; hint: read \
+                           /v1/allocations?resources=true&namespace=* with one that has read-job in every namespace";
+            sight.warnings.push(("allocations".to_owned(), problem.to_owned()));
+        }
+        let live = || self.allocations.values().filter(|object| !is_terminal(&object.client_status));
+        let silent = live().filter(|object| object.allocated_resources.is_none()).count();
+        if silent > 0 {
+            let problem =
+                format!("of {silent} it is not known what they hold; hint: read /v1/allocations?resources=true");
+            sight.warnings.push(("allocations".to_owned(), problem));
+        }
+        let mut seen: BTreeMap<JobKey, u32> = BTreeMap::new();
+        live().for_each(|object| *seen.entry(key(&object.namespace, &object.job_id)).or_default() += 1);
+        let mut missing = false;
+        for (key, summary) in self.summaries.iter().filter(|_| !self.allocations.is_empty()) {
+            let groups = summary.summary.values();
+            let expected =
+                groups.fold(0_u32, |sum, group| sum.saturating_add(group.running).saturating_add(group.starting));
+            let seen = seen.get(key).copied().unwrap_or(0);
+            if seen < expected {
+                let problem = format!(
+                    "has {expected} allocations, {seen} are here; hint: read /v1/allocations?namespace=* \
+                                       with a token that may read all jobs"
+                );
+                sight.warnings.push((format!("job {}/{}", key.0, key.1), problem));
+                missing = true;
+            }
+        }
+        silent > 0 || missing
+    }
+
+    /// Adds a task for each allocation that waits for a node.
+    fn add_waiting(&self, sight: &mut Sight) {
+        let blocked = self.blocked();
+        for ((namespace, id), groups) in self.queued(&blocked) {
+            let job = self.jobs.get(&(namespace.clone(), id.clone()));
+            let job_type = job.map_or("service", |job| &*job.kind);
+            if job.is_some_and(|job| job.stop || job.status == "dead") {
+                continue;
+            }
+            for (group, count) in groups.into_iter().filter(|(_, count)| *count > 0) {
+                let object = || format!("job {namespace}/{id}");
+                let Some(requests) = self.size(&namespace, &id, &group) else {
+                    let problem = format!(
+                        "{count} allocations of group {group} wait, and nobody knows how large they are; hint: read /v1/job/{id}"
+                    );
+                    sight.warnings.push((object(), problem));
+                    continue;
+                };
+                let asks = self.asks(&blocked, &(namespace.clone(), id.clone()), &group);
+                for constraint in &asks.left_aside {
+                    sight.warnings.push((object(), format!("constraint {constraint} is left aside")));
+                }
+                let spec = SharedSpec::new(spec(&namespace, &id, job_type, requests, asks.terms()));
+                // A system job waits for nodes that are there, and more of them would not help it.
+                if spec.kind == PodKind::Workload {
+                    let waiting = |at| Pod {
+                        name: format!("{id}.{group}[waiting {at}]").into(),
+                        spec: spec.clone(),
+                        ..Pod::default()
+                    };
+                    sight.changes.extend((1..=count).map(waiting).map(Change::Pod));
+                }
+            }
+        }
+    }
+
+    /// How many allocations wait, by job and group: as its summary says, or else the newest evaluation that is blocked.
+    fn queued(&self, blocked: &BTreeMap<JobKey, &Evaluation>) -> BTreeMap<JobKey, BTreeMap<String, u32>> {
+        let mut queued: BTreeMap<JobKey, BTreeMap<String, u32>> =
+            blocked.iter().map(|(key, object)| (key.clone(), object.queued_allocations.clone())).collect();
+        for (key, summary) in &self.summaries {
+            let groups = summary.summary.iter().map(|(group, summary)| (group.clone(), summary.queued));
+            queued.insert(key.clone(), groups.collect());
+        }
+        queued
+    }
+
+    /// The evaluation that left allocations of each job waiting: that before the newest one that is blocked, which itself
+    /// says nothing.
+    fn blocked(&self) -> BTreeMap<JobKey, &Evaluation> {
+        let mut blocked: BTreeMap<JobKey, &Evaluation> = BTreeMap::new();
+        for object in self.evaluations.values().filter(|object| object.status == "blocked") {
+            let known = blocked.entry(key(&object.namespace, &object.job_id)).or_insert(object);
+            if object.modify_index > known.modify_index {
+                *known = object;
+            }
+        }
+        for object in blocked.values_mut().filter(|object| object.queued_allocations.is_empty()) {
+            *object = self.evaluations.get(&object.previous_eval).unwrap_or(object);
+        }
+        blocked
+    }
+
+    /// What a group asks of its nodes: as its job says, or else by the classes of which no node suited it.
+    fn asks(&self, blocked: &BTreeMap<JobKey, &Evaluation>, key: &JobKey, group: &str) -> Asks {
+        if let Some(job) = self.jobs.get(key).filter(|job| job.task_groups.is_some()) {
+            return asks(job, group);
+        }
+        let mut asks = self.jobs.get(key).map(|job| asks(job, group)).unwrap_or_default();
+        if let Some(failed) = blocked.get(key).and_then(|object| object.failed.get(group)) {
+            let classes = failed.class_filtered.keys().filter(|class| !failed.class_exhausted.contains_key(*class));
+            asks.not_of_classes(classes.map(|class| (**class).into()).collect());
+        }
+        asks
+    }
+
+    /// What one allocation of a group holds: as its job says, or as one that was there does.
+    fn size(&self, namespace: &str, job: &str, group: &str) -> Option<Resources> {
+        let known = self.jobs.get(&key(namespace, job)).and_then(|job| job.task_groups.as_ref());
+        let known = known.and_then(|groups| groups.iter().find(|known| known.name == *group));
+        if let Some(known) = known {
+            return resources::of_group(known).ok();
+        }
+        let mut same = self.allocations.values().filter(|object| {
+            object.task_group == *group
+                && object.job_id == *job
+                && namespace_of(&object.namespace) == namespace_of(namespace)
+        });
+        same.find_map(|object| resources::of_allocation(object.allocated_resources.as_ref()?).ok())
+    }
+
+    fn newest(&self) -> Option<Timestamp> {
+        let nodes = self.nodes.values().flat_map(|object| {
+            let events = object.events.iter().filter_map(|event| event.timestamp.parse().ok());
+            events.chain(Timestamp::from_second(object.status_updated_at).ok())
+        });
+        let allocations = self.allocations.values().map(|object| object.modify_time.max(object.create_time));
+        let allocations = allocations.filter_map(|time| Timestamp::from_nanosecond(time.into()).ok());
+        nodes.chain(allocations).max().filter(|newest| *newest > Timestamp::UNIX_EPOCH)
+    }
+}
+
+fn key(namespace: &str, job: &str) -> JobKey {
+    (namespace_of(namespace).to_owned(), job.to_owned())
+}
+
+fn asks(job: &Job, group: &str) -> Asks {
+    let groups = job.task_groups.as_ref();
+    Asks::of(job, groups.and_then(|groups| groups.iter().find(|known| known.name == *group)))
+}

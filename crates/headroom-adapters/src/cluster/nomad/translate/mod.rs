@@ -1,0 +1,37 @@
+//! Nomad's objects become the values of `headroom_core::snapshot`. No Nomad type leaves this module.
+
+mod allocation;
+mod constraints;
+mod gathered;
+mod node;
+mod resources;
+#[cfg(test)]
+mod tests;
+
+pub use allocation::{allocation, is_terminal};
+pub use constraints::Asks;
+pub use gathered::{Gathered, Sight};
+pub use node::node;
+
+/// Why an object cannot be translated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It has no ID.
+    #[error("it has no ID")]
+    NoId,
+    /// An amount is below zero.
+    #[error("{field} {value} is below zero")]
+    BelowZero {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: i64,
+    },
+}
+
+/// Jobs without a namespace are in this one.
+const DEFAULT_NAMESPACE: &str = "default";
+
+fn namespace_of(namespace: &str) -> &str {
+    if namespace.is_empty() { DEFAULT_NAMESPACE } else { namespace }
+}
