@@ -3,17 +3,18 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
 use crate::scheduling::HOSTNAME;
 use crate::snapshot::{Instance, Node};
 
-/// What some nodes are known by. The lists are made when they are first asked for: in a healthy cluster every machine is
+/// What some nodes are known by. The sets are made when they are first asked for: in a healthy cluster every machine is
 /// found among the nodes of its own group, by its provider id.
 pub struct Identities<'a> {
     nodes: Vec<&'a Node>,
-    /// Sorted.
-    provider_ids: OnceCell<Vec<&'a str>>,
-    /// Names, host names and addresses, sorted.
-    names: OnceCell<Vec<&'a str>>,
+    provider_ids: OnceCell<FxHashSet<&'a str>>,
+    /// Names, host names and addresses.
+    names: OnceCell<FxHashSet<&'a str>>,
 }
 
 impl<'a> Identities<'a> {
@@ -25,11 +26,10 @@ impl<'a> Identities<'a> {
     /// Whether one of the nodes is this machine: it has its provider id or, where the cloud gives them, its host name or
     /// address.
     pub(super) fn has(&self, machine: &Instance) -> bool {
-        let ids = || sorted(self.nodes.iter().filter_map(|node| node.provider_id.as_deref()));
-        let names = || sorted(self.nodes.iter().flat_map(|node| names(node)));
-        let known = |names: &Vec<&str>, name: &str| names.binary_search(&name).is_ok();
-        known(self.provider_ids.get_or_init(ids), &machine.provider_id)
-            || machine.addresses.iter().any(|address| known(self.names.get_or_init(names), address))
+        let ids = || self.nodes.iter().filter_map(|node| node.provider_id.as_deref()).collect();
+        let names = || self.nodes.iter().flat_map(|node| names(node)).collect();
+        self.provider_ids.get_or_init(ids).contains(&*machine.provider_id)
+            || machine.addresses.iter().any(|address| self.names.get_or_init(names).contains(&**address))
     }
 }
 
@@ -54,10 +54,4 @@ pub(super) fn strangers<'a>(nodes: impl Iterator<Item = &'a Node>, machines: &[I
 fn names(node: &Node) -> impl Iterator<Item = &str> {
     let addresses = node.addresses.iter().map(|address| &**address);
     std::iter::once(&*node.name).chain(node.labels.get(HOSTNAME)).chain(addresses)
-}
-
-fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = names.collect();
-    names.sort_unstable();
-    names
 }

@@ -5,26 +5,28 @@ use crate::policy::{Percent, ScaleDown};
 use crate::pricing::UnitPrices;
 use crate::quantity::{Resources, Totals};
 use crate::snapshot::{ClassId, NodeView, PodKind, PodView, Snapshot};
-use crate::strategy::utilization::busiest;
+use crate::strategy::utilization::is_larger;
 
 /// Which pods count for nothing.
 pub(super) struct Ignored<'a> {
     pub(super) settings: &'a ScaleDown,
     /// Pods of a lower priority hold no node.
     pub(super) expendable_below: i32,
-    /// By class, whether its pods may count for nothing.
+    /// By class, whether its pods may count for nothing; empty when those of no class do.
     pub(super) classes: &'a [bool],
 }
 
-/// By class, whether its pods may count for nothing: those of low priority, and those that belong to their node.
+/// By class, whether its pods may count for nothing: those of low priority, and those that belong to their node. Empty when
+/// there is no such class.
 pub(super) fn ignorable(snapshot: &Snapshot, expendable_below: i32) -> Vec<bool> {
-    let mut classes = vec![false; snapshot.class_slots()];
-    for class in snapshot.classes() {
-        let spec = class.spec;
-        let belongs = matches!(spec.kind, PodKind::Static | PodKind::Mirror);
-        if let Some(ignorable) = classes.get_mut(class.id.0 as usize) {
-            *ignorable = belongs || spec.priority < expendable_below;
-        }
+    let ignorable = snapshot.classes().filter(|class| {
+        let belongs = matches!(class.spec.kind, PodKind::Static | PodKind::Mirror);
+        belongs || class.spec.priority < expendable_below
+    });
+    let mut classes = Vec::new();
+    for class in ignorable {
+        classes.resize(snapshot.class_slots(), false);
+        classes.get_mut(class.id.0 as usize).into_iter().for_each(|ignorable| *ignorable = true);
     }
     classes
 }
@@ -46,7 +48,9 @@ pub(super) fn utilization(
         subtract(&mut used, &view.sums.daemon_sets);
     }
     let ignorable = |class: ClassId| ignored.classes.get(class.0 as usize).is_some_and(|ignorable| *ignorable);
-    for pod in view.pods_where(|class, deleting| deleting || ignorable(class)) {
+    let some_count_for_nothing = view.has_deleting() || !ignored.classes.is_empty();
+    let looked_at = some_count_for_nothing.then(|| view.pods_where(|class, deleting| deleting || ignorable(class)));
+    for pod in looked_at.into_iter().flatten() {
         let belongs = matches!(pod.spec.kind, PodKind::Static | PodKind::Mirror);
         let nothing = pod.blocks_removal() && (pod.spec.priority < ignored.expendable_below || stuck(&pod));
         if belongs && *ignore_mirror_pods {
@@ -64,12 +68,14 @@ pub(super) fn utilization(
         ));
     }
     let Resources { cpu, memory, .. } = offered;
-    let cpu = Usage::new(Resource::Cpu, used.cpu, i128::from(*cpu) - away.cpu);
-    let memory = Usage::new(Resource::Memory, used.memory, i128::from(*memory) - away.memory);
-    if cpu.percent.is_none() || memory.percent.is_none() {
+    let cpu = (used.cpu, i128::from(*cpu) - away.cpu);
+    let memory = (used.memory, i128::from(*memory) - away.memory);
+    if cpu.1 <= 0 || memory.1 <= 0 {
         return Err(Kept::NoCapacity);
     }
-    Ok((busiest(&cpu, &memory).clone(), *threshold))
+    let (busiest, (used, offered)) =
+        if is_larger(memory, cpu) { (Resource::Memory, memory) } else { (Resource::Cpu, cpu) };
+    Ok((Usage::new(busiest, used, offered), *threshold))
 }
 
 fn subtract(from: &mut Totals, what: &Totals) {

@@ -73,6 +73,11 @@ pub fn allows(snapshot: &Snapshot, spec: &PodSpec, host: &Host<'_>) -> Result<()
     check_static(&Demand { spec, volumes: &Volumes::of(snapshot, spec) }, host)
 }
 
+/// The same where nobody asks why not.
+pub(crate) fn welcomes(snapshot: &Snapshot, spec: &PodSpec, host: &Host<'_>) -> bool {
+    fits_static(&Demand { spec, volumes: &Volumes::of(snapshot, spec) }, host)
+}
+
 /// Whether nodes with these labels could be meant, as far as the labels tell: a node may have others.
 pub(crate) fn may_mean(spec: &PodSpec, labels: &Labels) -> bool {
     node_affinity::agrees(spec, labels)

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::policy::{Group, Spare};
 use crate::quantity::{Resources, Totals};
 use crate::round::Round;
-use crate::scheduling::{Host, allows};
+use crate::scheduling::{Host, welcomes};
 use crate::snapshot::{ClassId, ClassView, Effect, Node, NodeView, PodKind, PodSpec, Snapshot, Taint, Template};
 use crate::strategy::pending::stays_on_nodes;
 
@@ -31,7 +31,7 @@ impl GroupGround<'_> {
             && *memory <= self.free.memory
             && *ephemeral_storage <= self.free.ephemeral_storage
             && extended.iter().all(|(name, needs)| *needs <= self.free.extended(name));
-        fits && allows(snapshot, spec, &Host::new(self.template)).is_ok()
+        fits && welcomes(snapshot, spec, &Host::new(self.template))
     }
 }
 

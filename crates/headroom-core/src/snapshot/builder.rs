@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AttachLimits, CapacityBuffer, Claim, ClassEntry, CloudGroup, Coverage, DisruptionBudget, Kind, Labels, Listed,
-    Node, Place, Pod, PodEntry, PodKey, PodKind, SharedSpec, Snapshot, StorageClass, Volume, Workload,
+    Node, Place, Pod, PodEntry, PodKey, PodKind, Roll, SharedSpec, Snapshot, StorageClass, Volume, Workload,
 };
 use crate::scheduling::HOSTNAME;
 
@@ -231,7 +231,7 @@ impl Builder {
             if let Some(at) = self.snapshot.node_order.get_mut(name) {
                 *at = index;
             }
-            for listed in &moved.pods {
+            for listed in moved.pods.as_slice() {
                 if let Some((_, pod)) = self.snapshot.pods.get_index_mut(listed.pod as usize) {
                     pod.place = Place::Node(index);
                 }
@@ -265,10 +265,8 @@ impl Builder {
             None => Place::Pending,
         };
         self.count(place, class, 1);
-        let at = self.list(place, class).map_or(0, |list| {
-            list.push(Listed { pod: to_u32(index), class, deleting });
-            to_u32(list.len() - 1)
-        });
+        let listed = Listed { pod: to_u32(index), class, deleting };
+        let at = self.roll(place, class).map_or(0, |roll| to_u32(roll.push(listed)));
         if let Some((_, entry)) = self.snapshot.pods.get_index_mut(index) {
             *entry = PodEntry { place, at, ..unplaced };
         }
@@ -285,23 +283,16 @@ impl Builder {
         // The last pod has moved into the gap: the list that it stands in follows.
         let Some((_, moved)) = self.snapshot.pods.get_index(index) else { return };
         let PodEntry { place, at, class, .. } = *moved;
-        if let Some(slot) = self.list(place, class).and_then(|list| list.get_mut(at as usize)) {
-            slot.pod = to_u32(index);
-        }
+        self.roll(place, class).into_iter().for_each(|roll| roll.renumber(at as usize, to_u32(index)));
     }
 
     /// Takes a pod off its node and out of its class.
     fn unplace(&mut self, entry: PodEntry) {
         let PodEntry { place, class, at, .. } = entry;
         self.count(place, class, -1);
-        if let Some(list) = self.list(place, class)
-            && (at as usize) < list.len()
-        {
-            list.swap_remove(at as usize);
-            let moved = list.get(at as usize).copied();
-            if let Some((_, moved)) = moved.and_then(|moved| self.snapshot.pods.get_index_mut(moved.pod as usize)) {
-                moved.at = at;
-            }
+        let moved = self.roll(place, class).and_then(|roll| roll.remove(at as usize));
+        if let Some((_, moved)) = moved.and_then(|moved| self.snapshot.pods.get_index_mut(moved.pod as usize)) {
+            moved.at = at;
         }
         if let Place::Node(node) = place {
             self.drop_node_if_unused(node);
@@ -310,7 +301,7 @@ impl Builder {
     }
 
     /// The list that a pod with this place stands in.
-    fn list(&mut self, place: Place, class: u32) -> Option<&mut Vec<Listed>> {
+    fn roll(&mut self, place: Place, class: u32) -> Option<&mut Roll> {
         match place {
             Place::Node(node) => self.snapshot.nodes.get_index_mut(node as usize).map(|(_, entry)| &mut entry.pods),
             Place::Pending => self.snapshot.classes.get_mut(class as usize).map(|entry| &mut entry.pending),
@@ -335,7 +326,7 @@ impl Builder {
                 }
             }
             Place::Aside => class.aside = class.aside.saturating_add_signed(change),
-            // The length of the pending list is the count.
+            // The length of the roll is the count.
             Place::Pending => {}
         }
     }

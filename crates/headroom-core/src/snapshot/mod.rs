@@ -11,6 +11,7 @@ mod key;
 mod kinds;
 mod labels;
 mod object;
+mod roll;
 mod rules;
 mod same;
 mod storage;
@@ -39,6 +40,7 @@ pub use workload::{BufferLimits, CapacityBuffer, Workload};
 use crate::quantity::Totals;
 use crate::scheduling::HOSTNAME;
 use kinds::NodeKinds;
+use roll::{Listed, Roll};
 
 /// A cluster at one instant. Iterating gives nodes by name, classes by content and pods by name, whatever order the
 /// changes came in.
@@ -93,16 +95,7 @@ struct NodeEntry {
     /// The node's hostname label is its name, as it nearly always is.
     is_own_host: bool,
     sums: NodeSums,
-    pods: Vec<Listed>,
-}
-
-/// A pod in the list of its node, or among those of its class that wait: its index, and of the rest what is asked of every
-/// pod, so that asking stays in the list.
-#[derive(Clone, Copy, Debug)]
-struct Listed {
-    pod: u32,
-    class: u32,
-    deleting: bool,
+    pods: Roll,
 }
 
 /// Sums over the pods that are bound to one node and have not ended.
@@ -162,7 +155,7 @@ struct ClassEntry {
     namespace: u32,
     bound: u32,
     aside: u32,
-    pending: Vec<Listed>,
+    pending: Roll,
 }
 
 /// A node together with what is known of it.
@@ -178,12 +171,18 @@ pub struct NodeView<'a> {
     is_own_host: bool,
     snapshot: &'a Snapshot,
     pods: &'a [Listed],
+    has_deleting: bool,
 }
 
 impl<'a> NodeView<'a> {
     /// The value of its hostname label.
     pub(crate) fn hostname(&self) -> Option<&'a str> {
         if self.is_own_host { Some(&self.node.name) } else { self.node.labels.get(HOSTNAME) }
+    }
+
+    /// Whether any of its pods is being deleted.
+    pub(crate) fn has_deleting(&self) -> bool {
+        self.has_deleting
     }
 
     /// Its pods by namespace and name, ended ones left out.
@@ -322,6 +321,7 @@ impl Snapshot {
         self.class_order.values().filter_map(|index| {
             let entry = self.classes.get(*index as usize)?;
             let ClassEntry { spec, bound, aside, pending, .. } = entry;
+            let pending = pending.as_slice();
             Some(ClassView { id: ClassId(*index), spec, bound: *bound, aside: *aside, snapshot: self, pending })
         })
     }
@@ -436,8 +436,9 @@ impl Snapshot {
 
     fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
         let node = entry.node.as_deref()?;
-        let NodeEntry { sums, kind, is_own_host, pods, .. } = entry;
-        Some(NodeView { node, sums, kind: *kind, is_own_host: *is_own_host, snapshot: self, pods })
+        let NodeEntry { sums, kind, is_own_host, pods: roll, .. } = entry;
+        let (pods, has_deleting) = (roll.as_slice(), roll.has_deleting());
+        Some(NodeView { node, sums, kind: *kind, is_own_host: *is_own_host, snapshot: self, pods, has_deleting })
     }
 
     fn pod_name(&self, index: u32) -> Option<&str> {

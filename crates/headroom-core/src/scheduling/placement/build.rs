@@ -154,7 +154,7 @@ impl Placement {
                 if !deleting {
                     node.list(pod.0, 1);
                 }
-                recount(&mut self.counters, &self.shapes, id, node, class.counters(), 1, deleting);
+                recount(&mut self.counters, &self.shapes, id, node, &class.adds, 1, deleting);
             }
             self.add_shares(&view, id);
         }
@@ -198,7 +198,7 @@ impl Placement {
                 let class = self.classes.at(*id);
                 let node = self.prototypes.at_mut(number);
                 node.take(*id, class, 1, false);
-                recount(&mut self.counters, &self.shapes, NONE, node, class.counters(), 1, false);
+                recount(&mut self.counters, &self.shapes, NONE, node, &class.adds, 1, false);
             }
         }
     }

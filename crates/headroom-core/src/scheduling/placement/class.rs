@@ -27,13 +27,16 @@ pub(in crate::scheduling) struct Class {
     pub(in crate::scheduling) rules: Option<Arc<Rules>>,
     /// What it would rather have, and what other classes would rather have of it; None for most.
     pub(super) wishes: Option<Arc<Wishes>>,
+    /// Counters that a pod of this class adds one to, those of its rules and those of its wishes; none for most.
+    pub(super) adds: SmallVec<[u32; 2]>,
 }
 
 impl Class {
-    /// Counters that a pod of this class adds one to.
-    pub(super) fn counters(&self) -> impl Iterator<Item = u32> {
-        let by_rules = self.rules.iter().flat_map(|rules| &rules.adds);
-        by_rules.chain(self.wishes.iter().flat_map(|wishes| &wishes.adds)).copied()
+    /// Takes in what binds it and what it would rather have.
+    pub(super) fn set_rules(&mut self, rules: Option<Rules>, wishes: Option<Wishes>) {
+        let by_rules = rules.iter().flat_map(|rules| &rules.adds);
+        self.adds = by_rules.chain(wishes.iter().flat_map(|wishes| &wishes.adds)).copied().collect();
+        (self.rules, self.wishes) = (rules.map(Arc::new), wishes.map(Arc::new));
     }
 
     /// Whether its pods would rather be on some nodes than on others, as far as they say so themselves.

@@ -141,8 +141,13 @@ impl Scope {
         }
         let all = learnt.entry(self.number).or_insert_with(|| {
             let mut seen = SeenShapes::clone(&self.shapes);
+            // Most shapes lack a label that is asked for, which numbers tell at once.
+            let selected = shapes.selected(&self.spec.node_selector);
+            let has = |shape: &Shape| selected.as_ref().is_some_and(|selected| shape.has(selected));
             for (number, shape) in shapes.iter().skip(seen.all.len()) {
-                let included = self.includes(&shape.host("", Some(""))) && self.has_keys(shape);
+                let included = (!self.honor_affinity || has(shape))
+                    && self.includes(&shape.host("", Some("")))
+                    && self.has_keys(shape);
                 seen.all.push(included);
                 seen.included.extend(included.then_some(number));
             }
@@ -277,13 +282,12 @@ pub(super) fn recount(
     shapes: &Shapes,
     id: u32,
     node: &Node,
-    adds: impl Iterator<Item = u32>,
+    adds: &[u32],
     each: i64,
     deleting: bool,
 ) {
-    let shape = shapes.at(node.shape);
     for number in adds {
-        let counter = counters.at_mut(number);
+        let (counter, shape) = (counters.at_mut(*number), shapes.at(node.shape));
         let domain = if counter.key == Key::Host { node.host } else { shape.domain(counter.key) };
         let counts = !(deleting && counter.scope.is_some()) && counter.looks_at(id, node);
         if domain != NONE && counts {

@@ -1,5 +1,7 @@
 //! The steps by which a placement changes, and how they are taken back.
 
+use smallvec::SmallVec;
+
 use super::counter::recount;
 use super::node::Node;
 use super::{NONE, NodeId, Placement, TemplateId};
@@ -153,8 +155,8 @@ impl Placement {
         if old_host != NONE {
             part.host = id;
             for (class, _) in &part.pods {
-                let adds = self.classes.at(*class).counters();
-                adds.for_each(|counter| self.counters.at_mut(counter).split_host(old_host, id));
+                let adds = &self.classes.at(*class).adds;
+                adds.iter().for_each(|counter| self.counters.at_mut(*counter).split_host(old_host, id));
             }
         }
         self.append(part);
@@ -167,7 +169,7 @@ impl Placement {
         let (id, number) = (node, class);
         let (class, node) = (self.classes.at(number), self.nodes.at_mut(id));
         node.take(number, class, each, deleting);
-        recount(&mut self.counters, &self.shapes, id, node, class.counters(), each, deleting);
+        recount(&mut self.counters, &self.shapes, id, node, &class.adds, each, deleting);
         // What is free on a node that is closed is seen once it is opened again.
         if !node.closed {
             self.show_room(id);
@@ -185,10 +187,11 @@ impl Placement {
         let pods = self.nodes.at(id).pods.clone();
         let mut count = |node: &Node, sign: i64| {
             for (class, each) in &pods {
-                let adds = self.classes.at(*class).counters();
-                let adds: Vec<u32> = adds.filter(|counter| self.counters.at(*counter).leaves_out_closed()).collect();
+                let adds = self.classes.at(*class).adds.iter().copied();
+                let adds: SmallVec<[u32; 2]> =
+                    adds.filter(|counter| self.counters.at(*counter).leaves_out_closed()).collect();
                 let each = sign * i64::from(*each);
-                recount(&mut self.counters, &self.shapes, id, node, adds.into_iter(), each, false);
+                recount(&mut self.counters, &self.shapes, id, node, &adds, each, false);
             }
         };
         let node = self.nodes.at_mut(id);
@@ -215,7 +218,7 @@ impl Placement {
         let id = self.nodes.len();
         let node = Node { shape, copies, host: id, ..self.prototypes.at(template.0).clone() };
         for (class, each) in &node.pods {
-            let adds = self.classes.at(*class).counters();
+            let adds = &self.classes.at(*class).adds;
             recount(&mut self.counters, &self.shapes, id, &node, adds, i64::from(*each), false);
         }
         let shape = self.shapes.at_mut(shape);
@@ -230,7 +233,7 @@ impl Placement {
         let Some(node) = self.detach() else { return };
         let id = self.nodes.len();
         for (class, each) in &node.pods {
-            let adds = self.classes.at(*class).counters();
+            let adds = &self.classes.at(*class).adds;
             recount(&mut self.counters, &self.shapes, id, &node, adds, -i64::from(*each), false);
         }
         let shape = self.shapes.at_mut(node.shape);
@@ -242,8 +245,8 @@ impl Placement {
         let Some(part) = self.detach() else { return };
         if part.host != NONE {
             for (class, _) in &part.pods {
-                let adds = self.classes.at(*class).counters();
-                adds.for_each(|counter| self.counters.at_mut(counter).merge_host(part.host));
+                let adds = &self.classes.at(*class).adds;
+                adds.iter().for_each(|counter| self.counters.at_mut(*counter).merge_host(part.host));
             }
         }
         self.nodes.at_mut(into).copies += part.copies;

@@ -242,7 +242,10 @@ impl Placement {
         let demand = statics.demand();
         let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
         let there = |shape: u32| !self.only_nodes || self.shapes.at(shape).tier <= Tier::Idle;
-        let fit = |shape: u32| there(shape) && (statics.by_node || fits_static(&demand, &host(shape)));
+        // Most shapes lack a label that is asked for, which numbers tell at once.
+        let selected = self.shapes.selected(&demand.spec.node_selector);
+        let has = |shape: u32| selected.as_ref().is_some_and(|selected| self.shapes.at(shape).has(selected));
+        let fit = |shape: u32| there(shape) && (statics.by_node || (has(shape) && fits_static(&demand, &host(shape))));
         let new: Vec<bool> = (0..all).skip(seen).map(fit).collect();
         fits.extend((0..all).skip(seen).zip(&new).filter(|(_, fits)| **fits).map(|(shape, _)| shape));
         let liked = fits.iter().map(|at| preference::score(demand.spec, &host(*at)));

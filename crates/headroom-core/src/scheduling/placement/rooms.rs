@@ -95,9 +95,7 @@ impl Rooms {
         }
         let mut at = self.space + from as usize;
         // The largest block that begins here.
-        while at > 1 && at.is_multiple_of(2) {
-            at /= 2;
-        }
+        at >>= at.trailing_zeros();
         loop {
             if covers(self.row(at), need) {
                 if at >= self.space {
@@ -107,11 +105,9 @@ impl Rooms {
                 at *= 2;
             } else {
                 // The block to the right: up while this one is a right half. The root is odd too, and has none.
-                while at % 2 == 1 {
-                    at /= 2;
-                    if at == 0 {
-                        return None;
-                    }
+                at >>= at.trailing_ones();
+                if at == 0 {
+                    return None;
                 }
                 at += 1;
             }

@@ -1,6 +1,5 @@
 //! What binds classes to the pods around them: makes the counters, and tells each class which ones it moves and asks.
 
-use std::collections::BTreeSet;
 use std::slice;
 use std::sync::Arc;
 
@@ -70,8 +69,7 @@ pub(super) fn write(
     }
     for (id, class) in (0..).zip(classes.iter_mut()) {
         let Some(Written { rules, wishes }) = written.remove(&id) else { continue };
-        class.rules = rules.map(|rules| Arc::new(rules.with_own()));
-        class.wishes = wishes.map(|wishes| Arc::new(wishes.with_own()));
+        class.set_rules(rules.map(Rules::with_own), wishes.map(Wishes::with_own));
     }
     writer.book
 }
@@ -119,7 +117,8 @@ struct CounterKey {
     selection: usize,
     key: Key,
     counts: Counts,
-    scope: Option<ScopeKey>,
+    /// The number of its scope.
+    scope: Option<u32>,
 }
 
 /// What a counter counts, given a selection of pods.
@@ -135,10 +134,10 @@ enum Counts {
 
 /// What makes the scopes of two topology spread constraints one.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct ScopeKey {
-    keys: Vec<Key>,
-    affinity: Option<(Labels, Vec<NodeTerm>)>,
-    tolerations: Option<Vec<Toleration>>,
+struct ScopeKey<'a> {
+    keys: SmallVec<[Key; 2]>,
+    affinity: Option<(&'a Labels, &'a [NodeTerm])>,
+    tolerations: Option<&'a [Toleration]>,
 }
 
 struct Writer<'a> {
@@ -148,7 +147,7 @@ struct Writer<'a> {
     selections: Vec<Selected>,
     selection_index: FxHashMap<Arc<Selection>, usize>,
     counter_index: FxHashMap<CounterKey, u32>,
-    scope_index: FxHashMap<ScopeKey, u32>,
+    scope_index: FxHashMap<ScopeKey<'a>, u32>,
     volumes: FxHashMap<(u32, Box<str>), u32>,
 }
 
@@ -184,7 +183,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The rules that a spec states itself.
-    fn own_rules(&mut self, spec: &SharedSpec) -> Rules {
+    fn own_rules(&mut self, spec: &'a SharedSpec) -> Rules {
         let mut rules = Rules::default();
         for port in &spec.host_ports {
             let known = (0..).zip(self.book.ports.iter()).find(|(_, known)| *known == port).map(|(number, _)| number);
@@ -222,7 +221,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What a spec would rather have of the pods around its own.
-    fn own_wishes(&mut self, spec: &SharedSpec) -> Wishes {
+    fn own_wishes(&mut self, spec: &'a SharedSpec) -> Wishes {
         let mut list = SmallVec::new();
         let signed = [(&spec.preferred_pod_affinity, 1), (&spec.preferred_pod_anti_affinity, -1)];
         for (preferred, sign) in signed.into_iter().flat_map(|(all, sign)| all.iter().map(move |one| (one, sign))) {
@@ -245,14 +244,16 @@ impl<'a> Writer<'a> {
     }
 
     /// The counter of a topology spread constraint; `all` are those of its kind that the spec has.
-    fn spread(&mut self, spec: &SharedSpec, spread: &Spread, all: &[Spread], counts: Counts) -> u32 {
-        let keys: BTreeSet<Key> = all.iter().map(|spread| self.shapes.key(&spread.topology_key)).collect();
+    fn spread(&mut self, spec: &'a SharedSpec, spread: &Spread, all: &[Spread], counts: Counts) -> u32 {
+        let mut keys: SmallVec<[Key; 2]> = all.iter().map(|spread| self.shapes.key(&spread.topology_key)).collect();
+        keys.sort_unstable();
+        keys.dedup();
         let has_affinity = !spec.node_selector.is_empty() || !spec.node_affinity.is_empty();
         let honor_affinity = has_affinity && !spread.ignore_node_affinity;
         let scope = ScopeKey {
-            keys: keys.into_iter().collect(),
-            affinity: honor_affinity.then(|| (spec.node_selector.clone(), spec.node_affinity.clone())),
-            tolerations: spread.honor_node_taints.then(|| spec.tolerations.clone()),
+            keys,
+            affinity: honor_affinity.then_some((&spec.node_selector, &*spec.node_affinity)),
+            tolerations: spread.honor_node_taints.then_some(&*spec.tolerations),
         };
         let wanted = Wanted {
             selector: narrow(spread.selector.as_ref(), &spec.labels, &spread.match_label_keys, &[]),
@@ -280,17 +281,24 @@ impl<'a> Writer<'a> {
         number
     }
 
-    fn counter(&mut self, selection: usize, key: Key, counts: Counts, scope: Option<(&SharedSpec, ScopeKey)>) -> u32 {
-        let (spec, scope) = scope.map_or((None, None), |(spec, scope)| (Some(spec), Some(scope)));
-        let counter_key = CounterKey { selection, key, counts, scope };
+    fn counter(
+        &mut self,
+        selection: usize,
+        key: Key,
+        counts: Counts,
+        scope: Option<(&SharedSpec, ScopeKey<'a>)>,
+    ) -> u32 {
+        let scope = scope.map(|(spec, scope)| {
+            let next = u32::try_from(self.scope_index.len()).unwrap_or(u32::MAX);
+            (*self.scope_index.entry(scope.clone()).or_insert(next), spec, scope)
+        });
+        let counter_key = CounterKey { selection, key, counts, scope: scope.as_ref().map(|(number, ..)| *number) };
         if let Some(counter) = self.counter_index.get(&counter_key) {
             return *counter;
         }
-        let scope = counter_key.scope.as_ref().zip(spec).map(|(scope, spec)| {
-            let next = u32::try_from(self.scope_index.len()).unwrap_or(u32::MAX);
-            let number = *self.scope_index.entry(scope.clone()).or_insert(next);
+        let scope = scope.map(|(number, spec, scope)| {
             let (honor_affinity, honor_taints) = (scope.affinity.is_some(), scope.tolerations.is_some());
-            Scope::new(number, spec.clone(), scope.keys.clone(), honor_affinity, honor_taints)
+            Scope::new(number, spec.clone(), scope.keys.to_vec(), honor_affinity, honor_taints)
         });
         let counter = self.book.counters.push(Counter::new(key, scope));
         // Nobody is refused for a wish.

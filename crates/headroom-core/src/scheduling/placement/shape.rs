@@ -37,6 +37,11 @@ pub(in crate::scheduling) enum Key {
     Label(u32),
 }
 
+/// The labels of a node selector by number, to ask many shapes for them. The hostname is not among them, since shapes do not
+/// tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Selected(SmallVec<[(Key, u32); 2]>);
+
 /// Nodes that have in common all that static constraints look at, apart from their names.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scheduling) struct Shape {
@@ -68,6 +73,11 @@ impl Shape {
     pub(in crate::scheduling) fn host<'a>(&'a self, name: &'a str, hostname: Option<&'a str>) -> Host<'a> {
         let Shape { labels, taints, unschedulable, .. } = self;
         Host { name, hostname, labels, taints, unschedulable: *unschedulable }
+    }
+
+    /// Whether its nodes have these labels.
+    pub(super) fn has(&self, selected: &Selected) -> bool {
+        selected.0.iter().all(|(key, value)| self.domain(*key) == *value)
     }
 
     /// Its position among the shapes of its tier.
@@ -128,6 +138,17 @@ impl Shapes {
             // Nobody has this label.
             Err(_) => Key::Label(NONE),
         }
+    }
+
+    /// The labels of a node selector; None when there is no shape that has one of them.
+    pub(super) fn selected(&self, selector: &Labels) -> Option<Selected> {
+        let labels = selector.iter().filter(|(key, _)| *key != HOSTNAME);
+        let labels = labels.map(|(key, value)| {
+            let key = self.key(key);
+            let Key::Label(number) = key else { return None };
+            Some((key, *self.values.get(number as usize)?.numbers.get(value)?))
+        });
+        labels.collect::<Option<_>>().map(Selected)
     }
 
     /// The label that a key is.

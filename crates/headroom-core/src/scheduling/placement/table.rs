@@ -44,17 +44,23 @@ impl<T: Default> Table<T> {
         self.items.iter_mut()
     }
 
+    #[inline]
     pub(in crate::scheduling) fn at(&self, id: u32) -> &T {
         self.items.get(id as usize).unwrap_or(&self.outside)
     }
 
+    #[inline]
     pub(in crate::scheduling) fn at_mut(&mut self, id: u32) -> &mut T {
         match self.items.get_mut(id as usize) {
             Some(item) => item,
-            None => {
-                self.outside = T::default();
-                &mut self.outside
-            }
+            None => forgotten(&mut self.outside),
         }
     }
+}
+
+/// A default item to be written to. Apart, so that what happens is short.
+#[cold]
+fn forgotten<T: Default>(outside: &mut T) -> &mut T {
+    *outside = T::default();
+    outside
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::quantity::Resources;
-use crate::scheduling::{Host, allows};
+use crate::scheduling::{Host, welcomes};
 use crate::snapshot::{Coverage, Kind, NodeView, PodKind, PodSpec, SharedSpec, Snapshot, Template};
 
 /// What one pod of each DaemonSet is like. Where it has pods, it asks for what these really get: that may be more than
@@ -45,7 +45,7 @@ impl DaemonSets {
         let missing: Vec<SharedSpec> = {
             let owners: BTreeSet<Owner<'_>> = all.iter().map(|spec| owner(spec)).collect();
             let missing = self.known.iter().chain(others).filter(|spec| !owners.contains(&owner(spec)));
-            missing.filter(|spec| allows(snapshot, spec, &host).is_ok()).cloned().collect()
+            missing.filter(|spec| welcomes(snapshot, spec, &host)).cloned().collect()
         };
         all.extend(missing);
         all

@@ -132,20 +132,30 @@ impl Placeholders {
         if self.is_empty() {
             return all;
         }
-        for (place, class, count) in placement.extra_places() {
-            let Some(lot) = self.lots.iter().find(|lot| lot.class == class) else { continue };
-            let places = all.entry(lot.wanted.name()).or_default();
-            match place {
-                Place::Node(node) => drop(places.nodes.insert(Arc::clone(node), count)),
-                Place::Machine(template, number) => {
-                    let Some(group) = self.groups.get(template.0 as usize) else { continue };
-                    let counts = places.upcoming.entry(Arc::clone(group)).or_default();
-                    counts.resize(number, 0);
-                    counts.push(count);
-                }
+        let places = placement.extra_places();
+        for lot in &self.lots {
+            let of_lot = || places.iter().filter(|(_, class, _)| *class == lot.class);
+            if of_lot().next().is_none() {
+                continue;
+            }
+            let known = all.entry(lot.wanted.name()).or_default();
+            known.nodes.append(&mut of_lot().filter_map(on_node).collect());
+            for (place, _, count) in of_lot() {
+                let Place::Machine(template, number) = place else { continue };
+                let Some(group) = self.groups.get(template.0 as usize) else { continue };
+                let counts = known.upcoming.entry(Arc::clone(group)).or_default();
+                counts.resize(*number, 0);
+                counts.push(*count);
             }
         }
         all
+    }
+}
+
+fn on_node((place, _, count): &(Place<'_>, ClassId, u32)) -> Option<(Arc<str>, u32)> {
+    match place {
+        Place::Node(node) => Some((Arc::clone(node), *count)),
+        Place::Machine(..) => None,
     }
 }
 

@@ -24,6 +24,7 @@ pub use health::{GroupHealth, group_health, unhealthy_since};
 pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, newest_first, oldest_first, tainted_at};
 use starve::Free;
 pub use starve::{Shortage, shortage};
+pub(crate) use threshold::is_larger;
 pub use threshold::{busiest, compare, nodes_to_add, usages};
 
 use crate::guard::Limits;

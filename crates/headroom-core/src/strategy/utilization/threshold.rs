@@ -34,9 +34,13 @@ pub fn compare(usage: &Usage, threshold: Percent) -> Ordering {
 
 /// The busier of cpu and memory; cpu when both are equal.
 pub fn busiest<'u>(cpu: &'u Usage, memory: &'u Usage) -> &'u Usage {
-    let left = cpu.requests.saturating_mul(memory.capacity);
-    let right = memory.requests.saturating_mul(cpu.capacity);
-    if right > left { memory } else { cpu }
+    let share = |usage: &Usage| (usage.requests, usage.capacity);
+    if is_larger(share(memory), share(cpu)) { memory } else { cpu }
+}
+
+/// Whether a share is larger than another, each given as what is requested and what there is.
+pub(crate) fn is_larger((requests, capacity): (i128, i128), (others, of): (i128, i128)) -> bool {
+    requests.saturating_mul(of) > others.saturating_mul(capacity)
 }
 
 /// Cpu and memory of a pair of sums.
