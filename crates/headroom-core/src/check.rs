@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
             Action::Untaint { .. } => false,
         };
         let by_pods = matches!(group.strategy, Strategy::Pending(_));
-        let by_pool = group.strategy.is_pool();
+        let by_pool = pools::goes_by_eligibility(group);
         if group.mode == Mode::Off || (removes && group.mode == Mode::GrowOnly) {
             return Err(Invariant::Mode);
         }
@@ -233,7 +233,7 @@ impl<'a> Checker<'a> {
             }
             Action::Taint { node, taint } if by_pods => self.judge_shrinking_mark(group, limits, node, taint),
             Action::Drain { node, pods, .. } if by_pods => self.judge_drain(node, pods),
-            Action::Taint { node, .. } if by_pool => self.judge_withdrawal(group, limits, node),
+            Action::Taint { node, .. } if by_pool => self.judge_withdrawal(group, limits, node, &planned.reason),
             Action::Drain { node, pods, .. } if by_pool => self.judge_pool_drain(node, pods),
             Action::Remove { node, .. } if by_pool => self.judge_drained(group, limits, node),
             Action::Drain { node, pods, .. } => self.judge_last_drain(group, node, pods),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::policy::{CountPods, Policy, Selection, Strategy};
+use crate::policy::{CountPods, Policy, RunsOn, Selection, Strategy};
 use crate::scheduling::may_mean;
 use crate::snapshot::{ClassView, Labels, Node, NodeView, Operator, PodKind, PodSpec, Snapshot};
 
@@ -109,7 +109,7 @@ pub(crate) struct Index<'p> {
     by_label: BTreeMap<&'p str, BTreeMap<&'p str, Vec<usize>>>,
     without_label: Vec<usize>,
     unconstrained: Vec<usize>,
-    pools: Vec<usize>,
+    on_nomad: Vec<usize>,
 }
 
 impl<'p> Index<'p> {
@@ -123,8 +123,8 @@ impl<'p> Index<'p> {
             if counts(&group.strategy) == Some(CountPods::Unconstrained) {
                 index.unconstrained.push(at);
             }
-            if group.strategy.is_pool() {
-                index.pools.push(at);
+            if is_on_nomad(&group.strategy) {
+                index.on_nomad.push(at);
             }
         }
         index
@@ -144,10 +144,10 @@ impl<'p> Index<'p> {
         if spec.kind == PodKind::DaemonSet {
             return Vec::new();
         }
-        // Tasks do not ask for a pool: its servers must be such that they could run there.
+        // Tasks of Nomad do not ask for a group: its servers must be such that they could run there.
         let could = |at: &usize| selection(policy, *at).is_some_and(|select| may_mean(spec, &select.labels));
         let mut groups = self.groups_counting(policy, spec);
-        groups.extend(self.pools.iter().copied().filter(could));
+        groups.extend(self.on_nomad.iter().copied().filter(could));
         groups.sort_unstable();
         groups.dedup();
         groups
@@ -176,9 +176,17 @@ fn selection(policy: &Policy, group: usize) -> Option<&Selection> {
     policy.groups.get(group).map(|group| &group.select)
 }
 
+fn is_on_nomad(strategy: &Strategy) -> bool {
+    match strategy {
+        Strategy::Utilization(utilization) => utilization.runs_on == RunsOn::Nomad,
+        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => true,
+        Strategy::Pending(_) => false,
+    }
+}
+
 fn counts(strategy: &Strategy) -> Option<CountPods> {
     match strategy {
-        Strategy::Utilization(utilization) => Some(utilization.count_pods),
+        Strategy::Utilization(utilization) => Some(utilization.count_pods).filter(|_| !is_on_nomad(strategy)),
         Strategy::Pending(_) | Strategy::MemoryPool(_) | Strategy::CpuPool(_) => None,
     }
 }

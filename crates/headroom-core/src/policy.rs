@@ -316,6 +316,25 @@ pub struct Utilization {
     pub stop_after_failures: Option<u32>,
     /// What DaemonSet pods mean for capacity.
     pub daemon_sets: DaemonSets,
+    /// On what kind of cluster the group is.
+    #[serde(default, skip_serializing_if = "is_kubernetes")]
+    pub runs_on: RunsOn,
+}
+
+/// On what kind of cluster a utilisation group is: that decides how nodes are marked, and which pods count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RunsOn {
+    /// The mark is a taint that says when it was set; which pods count, `count_pods` says.
+    #[default]
+    Kubernetes,
+    /// A marked node is ineligible, and when that was is remembered. What runs on nodes that are ready and eligible counts,
+    /// and what waits and could run there.
+    Nomad,
+}
+
+fn is_kubernetes(on: &RunsOn) -> bool {
+    *on == RunsOn::Kubernetes
 }
 
 impl Default for Utilization {
@@ -339,6 +358,7 @@ impl Default for Utilization {
             unhealthy: None,
             stop_after_failures: None,
             daemon_sets: DaemonSets::default(),
+            runs_on: RunsOn::default(),
         }
     }
 }

@@ -4,14 +4,21 @@ use std::sync::Arc;
 
 use super::{Checker, Invariant};
 use crate::guard::Limits;
-use crate::keys::{DRAINING, INELIGIBLE};
-use crate::plan::Evict;
-use crate::policy::Group;
+use crate::keys::DRAINING;
+use crate::plan::{Evict, Reason};
+use crate::policy::{Group, RunsOn, Strategy};
 use crate::snapshot::Node;
+use crate::strategy::utilization::is_ineligible;
 
 impl Checker<'_> {
     /// A server is made ineligible that is not, and enough others stay.
-    pub(super) fn judge_withdrawal(&mut self, group: &Group, limits: Limits, node: &Arc<str>) -> Result<(), Invariant> {
+    pub(super) fn judge_withdrawal(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        node: &Arc<str>,
+        why: &Reason,
+    ) -> Result<(), Invariant> {
         let view = self.own_node(node)?;
         if is_out_of_service(view.node) {
             return Err(Invariant::CannotMark);
@@ -19,7 +26,8 @@ impl Checker<'_> {
         if view.node.no_delete.is_some() {
             return Err(Invariant::NoDelete);
         }
-        self.take_off(group, limits)
+        // A node that does not work is no help to the minimum.
+        if matches!(why, Reason::Unhealthy { .. }) { Ok(()) } else { self.take_off(group, limits) }
     }
 
     /// Tasks are moved off a server that gets no new ones.
@@ -47,6 +55,15 @@ impl Checker<'_> {
     }
 }
 
+/// Whether nodes of the group go by these rules: when each was marked is not to be seen, and only in memory.
+pub(super) fn goes_by_eligibility(group: &Group) -> bool {
+    match &group.strategy {
+        Strategy::Utilization(settings) => settings.runs_on == RunsOn::Nomad,
+        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => true,
+        Strategy::Pending(_) => false,
+    }
+}
+
 fn is_out_of_service(node: &Node) -> bool {
-    node.unschedulable || node.taint(INELIGIBLE).is_some() || node.taint(DRAINING).is_some()
+    node.unschedulable || is_ineligible(node)
 }

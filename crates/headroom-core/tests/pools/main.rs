@@ -2,8 +2,10 @@
 
 mod drains;
 mod limits;
+mod public;
 mod tables;
 mod unplaced;
+mod utilization;
 mod walks;
 
 use expect_test::Expect;

@@ -5,7 +5,7 @@ mod shrinking;
 use std::sync::Arc;
 
 use headroom_core::policy::{
-    CountPods, DaemonSets, Group, Mode, Pending, Percent, Policy, Selection, Size, Unhealthy, Utilization,
+    CountPods, DaemonSets, Group, Mode, Pending, Percent, Policy, RunsOn, Selection, Size, Unhealthy, Utilization,
 };
 use headroom_core::quantity::{Money, Resources};
 use headroom_core::snapshot::{Effect, Eviction, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
@@ -204,6 +204,7 @@ fn utilization() -> impl Strategy<Value = Utilization> {
                     unhealthy,
                     stop_after_failures,
                     daemon_sets: if subtract { DaemonSets::Subtract } else { DaemonSets::Ignore },
+                    runs_on: RunsOn::Kubernetes,
                 }
             },
         )

@@ -27,6 +27,7 @@ use crate::policy::{CpuPool, Group, MemoryPool};
 use crate::round::Round;
 use crate::snapshot::{Coverage, Kind, Template};
 use servers::Servers;
+pub(crate) use servers::forget_marks;
 use unplaced::Free;
 
 /// By which rule a pool is sized.

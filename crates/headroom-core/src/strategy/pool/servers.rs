@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::keys::{DRAINING, INELIGIBLE};
+use crate::keys::DRAINING;
 use crate::machines::Machines;
 use crate::memory::GroupMemory;
 use crate::plan::Counts;
 use crate::policy::Group;
-use crate::snapshot::{Effect, Node, NodeView, Readiness, Taint};
+use crate::snapshot::{Node, NodeView, Readiness};
+use crate::strategy::utilization::is_ineligible;
 use crate::wake::Wake;
 
 /// A mark that does not show after this time was refused, or somebody took it back.
@@ -102,7 +103,7 @@ impl<'a> Servers<'a> {
 
 /// Whether a server gets no new tasks, whoever wanted that.
 pub(super) fn is_out_of_service(node: &Node) -> bool {
-    node.unschedulable || node.taint(INELIGIBLE).is_some() || is_draining(node)
+    node.unschedulable || is_ineligible(node)
 }
 
 /// Whether its tasks are being moved off a server.
@@ -110,13 +111,8 @@ pub(super) fn is_draining(node: &Node) -> bool {
     node.taint(DRAINING).is_some()
 }
 
-/// What makes a server ineligible.
-pub(super) fn ineligible() -> Taint {
-    Taint { key: INELIGIBLE.into(), value: "".into(), effect: Effect::NoSchedule }
-}
-
 /// Forgets marks of servers that are gone, or that are eligible after all.
-pub(super) fn forget_marks(memory: &mut GroupMemory, nodes: &[NodeView<'_>], now: Timestamp, wake: &mut Wake) {
+pub(crate) fn forget_marks(memory: &mut GroupMemory, nodes: &[NodeView<'_>], now: Timestamp, wake: &mut Wake) {
     memory.marked.retain(|name, at| {
         let Some(view) = nodes.iter().find(|view| view.node.name == *name) else { return false };
         let shows_until = at.saturating_add(MARK_SHOWS).unwrap_or(Timestamp::MAX);

@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::Pass;
-use super::servers::{ineligible, number};
+use super::servers::number;
 use super::unplaced::Free;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
 use crate::scheduling::{Host, allows};
 use crate::snapshot::{NodeView, PodSpec};
+use crate::strategy::utilization::ineligible;
 
 impl<'a> Pass<'_, 'a> {
     /// Makes up to `surplus` servers ineligible: the least loaded first, of equal ones the newest.

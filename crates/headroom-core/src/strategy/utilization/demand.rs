@@ -1,8 +1,14 @@
 //! What the pods of a group ask for (`spec/escalator.md` 2.2 and 2.3).
 
-use crate::policy::CountPods;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::nodes::is_ineligible;
+use crate::policy::{CountPods, RunsOn, Utilization};
 use crate::quantity::{Resources, Totals};
-use crate::snapshot::{ClassView, NodeView};
+use crate::snapshot::{ClassView, NodeView, Readiness};
 
 /// The demand of a group.
 #[derive(Debug, Default)]
@@ -24,21 +30,31 @@ pub struct Demand<'a> {
 impl<'a> Demand<'a> {
     /// Sums up. `classes` ask for this group alone, `disputed` for this one among others.
     pub fn of(
-        count_pods: CountPods,
+        settings: &Utilization,
+        marked: &BTreeMap<Arc<str>, Timestamp>,
         nodes: &[NodeView<'a>],
         classes: &[ClassView<'a>],
         disputed: &[ClassView<'a>],
     ) -> Self {
+        let on_nomad = settings.runs_on == RunsOn::Nomad;
+        let places = on_nomad || settings.count_pods == CountPods::Placed;
         let mut demand = Demand::default();
         let mut bound = 0;
         let mut blocking = 0;
-        for view in nodes {
+        // Nothing can be placed on the others, so that neither their capacity nor what is on them counts; but what is on
+        // nodes that Headroom marked has to find another place.
+        let serves = |view: &&NodeView<'_>| {
+            !on_nomad
+                || marked.contains_key(&view.node.name)
+                || view.node.readiness == Readiness::Ready && !view.node.unschedulable && !is_ineligible(view.node)
+        };
+        for view in nodes.iter().filter(serves) {
             blocking += u64::from(view.sums.blocking);
-            if count_pods == CountPods::Placed {
+            if places {
                 add_totals(&mut demand.grow, &view.sums.used, &view.sums.daemon_sets);
             }
         }
-        if count_pods == CountPods::Placed {
+        if places {
             demand.pods += blocking;
         } else {
             for class in classes {

@@ -6,8 +6,10 @@ use jiff::Timestamp;
 
 use super::Pass;
 use super::nodes::{REMOVAL_TAINT, newest_first};
+use crate::keys::INELIGIBLE;
 use crate::memory::{Breaker, Lock};
 use crate::plan::{Action, Reason, Why};
+use crate::policy::RunsOn;
 use crate::round::Round;
 
 /// Whether a growth has to wait for the cool-down of the one before.
@@ -49,7 +51,12 @@ impl Pass<'_> {
         // Beyond the maximum the next round would mark them again.
         let room = self.limits.max.saturating_sub(self.count());
         for view in candidates.iter().take(add.min(room) as usize) {
-            let action = Action::Untaint { node: Arc::clone(&view.node.name), key: REMOVAL_TAINT.into() };
+            let key = match self.settings.runs_on {
+                RunsOn::Kubernetes => REMOVAL_TAINT,
+                RunsOn::Nomad => INELIGIBLE,
+            };
+            self.memory.marked.remove(&view.node.name);
+            let action = Action::Untaint { node: Arc::clone(&view.node.name), key: key.into() };
             round.act(self.group, action, reason.clone());
             self.untainted += 1;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::keys::DRAINING;
 use crate::memory::{Drain, GroupMemory};
 use crate::plan::Evict;
 use crate::policy::ScaleDownPolicy;
@@ -19,7 +20,10 @@ pub(super) enum Step {
     /// Nothing can be evicted now, and the time is not over.
     Wait { until: Timestamp },
     /// It is time for the node to go with what is left.
-    Over,
+    Over {
+        /// When its time was over.
+        until: Timestamp,
+    },
 }
 
 /// The next step for a node with pods. The time that evictions and ends may take is that of the drains of scale-down, whether
@@ -40,10 +44,15 @@ pub(super) fn step(
     let patience = round.policy.scale_down.as_ref().unwrap_or(&defaults).drain_patience(evictions);
     let until = drain.since.saturating_add(patience).unwrap_or(Timestamp::MAX);
     if round.now >= until {
-        return Step::Over;
+        return Step::Over { until };
     }
     round.wake.at(until);
     let pods: Vec<Evict> =
         blocking.iter().filter(|pod| !pod.deleting).filter_map(|pod| disruptions.evict(pod)).collect();
-    if pods.is_empty() { Step::Wait { until } } else { Step::Evict { pods, until } }
+    // A drain of Nomad was asked for and goes on by itself.
+    if pods.is_empty() || view.node.taint(DRAINING).is_some() {
+        Step::Wait { until }
+    } else {
+        Step::Evict { pods, until }
+    }
 }

@@ -17,11 +17,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::pool::forget_marks;
 pub use demand::Demand;
 use growth::Cooling;
 pub(crate) use health::not_ready_since;
 pub use health::{GroupHealth, group_health, unhealthy_since};
-pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, newest_first, oldest_first, tainted_at};
+pub(crate) use nodes::ineligible;
+pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, is_ineligible, newest_first, oldest_first, tainted_at};
 use starve::Free;
 pub use starve::{Shortage, shortage};
 pub(crate) use threshold::is_larger;
@@ -31,7 +33,7 @@ use crate::guard::Limits;
 use crate::machines::{Machines, Observed, learn, machines, shape};
 use crate::memory::{GroupMemory, Learnt};
 use crate::plan::{Counts, GroupReport, Reason, Resource, Subject, Usage, Warning, Why};
-use crate::policy::{CountPods, DaemonSets, Group, Percent, Utilization};
+use crate::policy::{CountPods, DaemonSets, Group, Percent, RunsOn, Utilization};
 use crate::quantity::{Ratio, Resources, Totals};
 use crate::round::Round;
 use crate::snapshot::{ClassView, Coverage, Kind, NodeView, Readiness};
@@ -96,8 +98,9 @@ pub(crate) fn pass(
     let machines = machines(&observed, memory, round.now, &mut round.wake);
     let shape = shape(group, cloud, memory);
     let since = health::not_ready_since(members.nodes, round.memory, memory, round.now);
-    let nodes = Nodes::sort(members.nodes, &machines);
-    let demand = Demand::of(settings.count_pods, members.nodes, members.classes, &members.disputed_classes);
+    forget_marks(memory, members.nodes, round.now, &mut round.wake);
+    let nodes = Nodes::sort(members.nodes, &machines, &memory.marked);
+    let demand = Demand::of(settings, &memory.marked, members.nodes, members.classes, &members.disputed_classes);
     let present = nodes.all().count() as u32;
     let size = cloud.map_or(present, |cloud| cloud.target);
     let mut report = GroupReport {
@@ -310,7 +313,11 @@ impl Pass<'_> {
     /// and of machines on their way.
     fn capacity(&self, shape: Option<&Learnt>) -> Totals {
         let mut capacity = Totals::default();
-        for view in self.nodes.counting() {
+        let serves = |view: &&NodeView<'_>| match self.settings.runs_on {
+            RunsOn::Kubernetes => true,
+            RunsOn::Nomad => self.machines.booting.contains(&view.node.name) || view.node.readiness == Readiness::Ready,
+        };
+        for view in self.nodes.counting().filter(serves) {
             capacity += &self.offered_by(view);
         }
         if let Some(shape) = shape {

@@ -1,8 +1,13 @@
 //! What the nodes of a group are good for, and the marks that say so (`spec/escalator.md` 1.4 and 2.4).
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
+use crate::keys::{DRAINING, INELIGIBLE};
 use crate::machines::Machines;
+use crate::policy::{RunsOn, Utilization};
 use crate::snapshot::{Effect, Node, NodeView, Taint};
 
 /// Marks a node for removal; the value is the unix time in seconds at which it was set. Escalator's key, so that a
@@ -28,17 +33,19 @@ pub struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// Sorts nodes by the first of: cordoned, force taint, removal taint, booting, in service. Nodes that are being
-    /// deleted are left out.
-    pub fn sort(nodes: &[NodeView<'a>], machines: &Machines) -> Self {
+    /// Sorts nodes by the first of: cordoned, force taint, removal taint, booting, in service. A node of Nomad that is
+    /// ineligible carries the removal mark if Headroom remembers it, `marked`, and was cordoned by somebody else otherwise.
+    /// Nodes that are being deleted are left out.
+    pub fn sort(nodes: &[NodeView<'a>], machines: &Machines, marked: &BTreeMap<Arc<str>, Timestamp>) -> Self {
         let mut sorted = Nodes::default();
         for view in nodes.iter().filter(|view| !view.node.deleting) {
             let node = view.node;
-            let list = if node.unschedulable {
+            let ineligible = is_ineligible(node);
+            let list = if node.unschedulable || ineligible && !marked.contains_key(&node.name) {
                 &mut sorted.cordoned
             } else if node.taint(FORCE_TAINT).is_some() {
                 &mut sorted.force_tainted
-            } else if node.taint(REMOVAL_TAINT).is_some() {
+            } else if ineligible || node.taint(REMOVAL_TAINT).is_some() {
                 &mut sorted.tainted
             } else if machines.booting.contains(&node.name) {
                 &mut sorted.booting
@@ -61,15 +68,29 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The removal taint, set at `now`.
-pub(super) fn removal_taint(now: Timestamp, effect: Effect) -> Taint {
+/// The mark of a node that is to go, set at `now`.
+pub(super) fn removal_mark(settings: &Utilization, now: Timestamp) -> Taint {
+    if settings.runs_on == RunsOn::Nomad {
+        return ineligible();
+    }
+    let effect = settings.taint_effect;
     Taint { key: REMOVAL_TAINT.into(), value: now.as_second().to_string().into(), effect }
+}
+
+/// Whether a node of Nomad gets no new work.
+pub fn is_ineligible(node: &Node) -> bool {
+    node.taint(INELIGIBLE).is_some() || node.taint(DRAINING).is_some()
 }
 
 /// When a node was marked for removal: None without the taint, an error with the value when that is no unix time.
 pub fn tainted_at(node: &Node) -> Result<Option<Timestamp>, Box<str>> {
     let Some(taint) = node.taint(REMOVAL_TAINT) else { return Ok(None) };
     taint.instant().map(Some).ok_or_else(|| taint.value.clone())
+}
+
+/// What makes a node of Nomad ineligible.
+pub(crate) fn ineligible() -> Taint {
+    Taint { key: INELIGIBLE.into(), value: "".into(), effect: Effect::NoSchedule }
 }
 
 /// Oldest first; those without a creation time count as oldest, and equal ones go by name.

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::last_drain::{self, Step};
-use super::nodes::{oldest_first, removal_taint, tainted_at};
+use super::nodes::{oldest_first, removal_mark, tainted_at};
 use super::threshold::compare;
 use crate::plan::{Action, Reason, Subject, Why};
+use crate::policy::RunsOn;
 use crate::round::Round;
 use crate::scale_down::Disruptions;
 use crate::snapshot::NodeView;
@@ -61,9 +62,7 @@ impl Pass<'_> {
             }
         }
         for view in candidates.iter().take(count as usize) {
-            let taint = removal_taint(round.now, self.settings.taint_effect);
-            round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason.clone());
-            self.marked.insert(Arc::clone(&view.node.name));
+            self.put_mark(round, view, reason.clone());
             if steps {
                 self.memory.last_step = Some(round.now);
             }
@@ -105,11 +104,19 @@ impl Pass<'_> {
         let candidates: Vec<NodeView<'_>> = self.nodes.counting().copied().collect();
         for view in candidates {
             let Some(since) = self.unhealthy.get(&view.node.name).copied() else { continue };
-            let taint = removal_taint(round.now, self.settings.taint_effect);
-            let reason = Reason::Unhealthy { since, grace: settings.grace };
-            round.act(self.group, Action::Taint { node: Arc::clone(&view.node.name), taint }, reason);
-            self.marked.insert(Arc::clone(&view.node.name));
+            self.put_mark(round, &view, Reason::Unhealthy { since, grace: settings.grace });
         }
+    }
+
+    /// Marks one node. A node of Nomad does not say when that was.
+    fn put_mark(&mut self, round: &mut Round<'_>, view: &NodeView<'_>, reason: Reason) {
+        let node = || Arc::clone(&view.node.name);
+        if self.settings.runs_on == RunsOn::Nomad {
+            self.memory.marked.insert(node(), round.now);
+        }
+        let taint = removal_mark(self.settings, round.now);
+        round.act(self.group, Action::Taint { node: node(), taint }, reason);
+        self.marked.insert(node());
     }
 
     /// Removes marked nodes that may go: with the force taint when empty, with the removal taint when empty after the
@@ -154,7 +161,13 @@ impl Pass<'_> {
                         round.refuse(Subject::Node(Arc::clone(&view.node.name)), why);
                         continue;
                     }
-                    Step::Over => {}
+                    // On Nomad the deadline of the drain ends its tasks, and the node goes once they have ended.
+                    Step::Over { until } if self.settings.runs_on == RunsOn::Nomad => {
+                        let why = Why::NotDrained { pods: view.sums.blocking, deadline: until };
+                        round.refuse(Subject::Node(Arc::clone(&view.node.name)), why);
+                        continue;
+                    }
+                    Step::Over { .. } => {}
                 }
             }
             let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
@@ -191,7 +204,9 @@ impl Pass<'_> {
         {
             return Err(why);
         }
-        let at = tainted_at(view.node).map_err(|value| Why::TaintUnreadable { value })?.unwrap_or(round.now);
+        let remembered = self.memory.marked.get(&view.node.name).copied();
+        let tainted = || tainted_at(view.node).map_err(|value| Why::TaintUnreadable { value });
+        let at = remembered.map_or_else(tainted, |at| Ok(Some(at)))?.unwrap_or(round.now);
         let tainted_for = round.now.duration_since(at);
         let end = |grace: SignedDuration| at.saturating_add(grace).unwrap_or(Timestamp::MAX);
         let (soft_grace, hard_grace) = (self.settings.soft_grace, self.settings.hard_grace);

@@ -36,6 +36,7 @@ pub use cluster::Cluster;
 pub use kwok::Kwok;
 pub use live::{Live, OtherAutoscalers};
 
+use headroom_core::policy::{CountPods, Policy, RunsOn, Strategy};
 use jiff::SignedDuration;
 
 use super::kind::{duration, flag, list};
@@ -65,8 +66,20 @@ impl From<File> for Config {
         let by_default = !places.has("interval");
         let interval = if by_default && matches!(cluster, Cluster::Nomad { .. }) { NOMAD_INTERVAL } else { interval };
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
-        let policy = growth.policy(dry_run, groups);
+        let mut policy = growth.policy(dry_run, groups);
+        if let Cluster::Nomad { .. } = cluster {
+            on_nomad(&mut policy);
+        }
         Config { policy, cluster, clouds, interval, live, warnings: ConfigWarnings::default() }
+    }
+}
+
+/// Tells groups that are sized by requests that they are on Nomad, where an allocation always has its node.
+fn on_nomad(policy: &mut Policy) {
+    for group in &mut policy.groups {
+        if let Strategy::Utilization(settings) = &mut group.strategy {
+            (settings.runs_on, settings.count_pods) = (RunsOn::Nomad, CountPods::Placed);
+        }
     }
 }
 

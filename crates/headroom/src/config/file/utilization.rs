@@ -23,7 +23,7 @@ pub(super) fn kind() -> Kind<Utilization> {
         "Compares what pods request with what nodes have, for cpu and for memory; the larger share \
          counts. Above `scaleUpAbove` the group grows until the share is back at it; below \
          `removeSlowlyBelow` and `removeFastBelow` nodes are tainted a few at a time, oldest first, \
-         and removed once they are empty.",
+         and removed once they are empty. On Nomad a node is made ineligible instead (docs/nomad.md).",
         Utilization::default,
     )
     .field(

@@ -74,7 +74,8 @@ fn sorted_nodes<'r>(round: &'r Round, group: &Group) -> Nodes<'r> {
     let (mut memory, mut wake) = (GroupMemory::default(), Wake::new(round.plan.at));
     let everywhere = Identities::of(round.snapshot().nodes().map(|view| view.node));
     let observed = Observed { group, cloud, nodes, disputed: &disputed, everywhere: &everywhere };
-    Nodes::sort(nodes, &machines(&observed, &mut memory, round.plan.at, &mut wake))
+    let marked = round.before.group(&group.name).marked;
+    Nodes::sort(nodes, &machines(&observed, &mut memory, round.plan.at, &mut wake), &marked)
 }
 
 /// Whether the round had what it needs to decide about a group.
