@@ -119,6 +119,16 @@ pub(super) fn not_reported(error: &ClusterError) {
     warn!("the status of an object was not written: {}", chain(error));
 }
 
+/// Users were not told of something in the cluster.
+pub(super) fn not_told(error: &ClusterError) {
+    warn!("an event or the status was not written: {}", chain(error));
+}
+
+/// Some of what there was to tell is left out.
+pub(super) fn behind() {
+    debug!("events are written more slowly than they come, so some are left out");
+}
+
 /// A recording cannot be written.
 pub(super) fn not_recorded(error: &std::io::Error) {
     error!("rounds are not recorded any more: {error}");

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use headroom_adapters::cloud::kwok::Kwok;
 use headroom_adapters::cluster::kubernetes::lease::{Election, Timing};
-use headroom_adapters::cluster::kubernetes::{Client, Kubernetes, Notes, client};
+use headroom_adapters::cluster::kubernetes::{Client, Kubernetes, News, Notes, client};
 use headroom_adapters::fence::Fence;
 use headroom_adapters::notebook::Notebook;
 use jiff::Timestamp;
@@ -15,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::board::Board;
 use super::clouds::Owner;
+use super::herald::{self, Herald};
 use super::pilot::{Pilot, Ports};
 use super::recorder::Recorder;
 use super::standing::{self, Standing};
@@ -24,6 +26,9 @@ use crate::metrics::Metrics;
 
 /// The Lease by which instances agree on one that acts.
 const LEASE: &str = "headroom";
+
+/// How long the last events may take once the rounds have ended.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// How `headroom run` was called.
 #[derive(Clone, Debug)]
@@ -110,6 +115,13 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     tasks.spawn(reload::watch(options.clone(), Arc::clone(&config), changed));
     let notes = Notes::new(client.clone(), &options.namespace);
     let notebook = (!dry_run).then(|| Arc::new(notes) as Arc<dyn Notebook>);
+    let (herald, announcing) = if dry_run {
+        (Herald::silent(), None)
+    } else {
+        let (herald, messages) = Herald::new();
+        let news = News::new(client.clone(), &options.namespace);
+        (herald, Some(tokio::spawn(herald::announce(news, messages))))
+    };
     let cluster = Arc::new(Kubernetes::start(client.clone()));
     let ports =
         Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
@@ -118,9 +130,14 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let record = options.record.as_deref();
     let recorder = record.map(|folder| Recorder::new(folder, options.record_rounds)).transpose();
     let recorder = recorder.with_context(|| "the folder of --record cannot be made")?;
-    let pilot = Pilot::new(ports, Arc::clone(&config), make_owners, recorder, metrics);
+    let pilot = Pilot::new(ports, Arc::clone(&config), make_owners, recorder, metrics, herald);
     let controls = Controls { standing: stands, questions, configurations, end };
     let ended = fly(pilot, controls, &board, config).await;
+    if let Some(mut announcing) = announcing
+        && tokio::time::timeout(LAST_WORDS, &mut announcing).await.is_err()
+    {
+        announcing.abort();
+    }
     if let Some(election) = election
         && let Err(error) = election.release().await
     {

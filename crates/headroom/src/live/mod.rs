@@ -4,6 +4,7 @@ mod board;
 mod clouds;
 mod executor;
 mod freshness;
+mod herald;
 mod hold;
 mod http;
 mod journal;
@@ -39,8 +40,8 @@ const LAST_ACTIONS: Duration = Duration::from_secs(15);
 struct Controls {
     standing: watch::Receiver<Standing>,
     questions: mpsc::Receiver<Question>,
-    /// A configuration whenever there is a new one.
-    configurations: mpsc::Receiver<Arc<Config>>,
+    /// A configuration whenever there is a new one, or what is wrong with it.
+    configurations: mpsc::Receiver<Result<Arc<Config>, String>>,
     /// Turns true once.
     end: watch::Receiver<bool>,
 }
@@ -69,6 +70,13 @@ async fn fly(mut pilot: Pilot, mut controls: Controls, board: &Board, mut config
                 }
             }
             Some(new) = controls.configurations.recv() => {
+                let new = match new {
+                    Ok(new) => new,
+                    Err(errors) => {
+                        pilot.config_broken(&errors);
+                        continue;
+                    }
+                };
                 if needs_connections(&config, &new) {
                     break Ended::Reconfigured(new);
                 }

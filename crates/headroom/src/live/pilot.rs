@@ -17,6 +17,7 @@ use super::board::Question;
 use super::clouds::{Clouds, Owner};
 use super::executor::{Executor, Failure, Outcome};
 use super::freshness::Freshness;
+use super::herald::Herald;
 use super::hold::Hold;
 use super::journal;
 use super::recorder::{Made, Recorder};
@@ -60,6 +61,7 @@ pub(crate) struct Pilot {
     rounds: u64,
     recorder: Option<Recorder>,
     metrics: Arc<Metrics>,
+    herald: Herald,
     at: Timestamp,
 }
 
@@ -92,6 +94,7 @@ impl Pilot {
         owners: MakeOwners,
         recorder: Option<Recorder>,
         metrics: Arc<Metrics>,
+        herald: Herald,
     ) -> Self {
         Pilot {
             executor: Executor::new(Arc::clone(&ports.cluster)),
@@ -108,6 +111,7 @@ impl Pilot {
             rounds: 0,
             recorder,
             metrics,
+            herald,
             at: Timestamp::UNIX_EPOCH,
         }
     }
@@ -123,6 +127,13 @@ impl Pilot {
     pub(crate) fn stand_by(&mut self) {
         self.memory = None;
         self.last = None;
+        self.herald.stand_by();
+    }
+
+    /// A new configuration has errors, so that the one before stays.
+    pub(crate) fn config_broken(&mut self, errors: &str) {
+        let now = self.now();
+        self.herald.config_broken(errors, now);
     }
 
     /// What is still missing for a round.
@@ -172,7 +183,7 @@ impl Pilot {
         let (changes, errors) = self.clouds.read(now, self.config.interval).await;
         changes.into_iter().for_each(|change| self.apply(change));
         errors.iter().for_each(|(groups, error)| journal::cloud_unread(groups, error));
-        self.read_pauses().await;
+        self.read_pauses(now).await;
         let hold = hold.or_else(|| self.hold(now));
         let policy = self.policy(hold.is_some(), now);
         let start = Instant::now();
@@ -198,6 +209,7 @@ impl Pilot {
         let snapshot = self.builder.snapshot();
         let seen = Seen { policy: &policy, snapshot, plan: &plan, memory: &after, held, deciding, took, ended };
         self.metrics.round(&seen);
+        self.herald.round(&seen, hold.as_ref());
         // What depends on a memory that could not be kept has not happened. What is kept by now is read again, since another
         // instance may have led meanwhile.
         self.memory = (!matches!(hold, Some(Hold::NotRemembered { .. }))).then_some(after);
@@ -209,6 +221,7 @@ impl Pilot {
     pub(crate) async fn next_outcomes(&mut self) -> Option<Vec<Outcome>> {
         let outcomes = self.executor.next().await?;
         let now = self.now();
+        self.herald.outcomes(&outcomes, now);
         for outcome in &outcomes {
             journal::outcome(outcome);
             self.metrics.acted(&outcome.planned, outcome.result.is_ok());
@@ -263,6 +276,7 @@ impl Pilot {
             Ok(None) => Some(Memory::fresh(now)),
             Err(error @ NotebookError::Lost(_)) => {
                 journal::memory_lost(&error);
+                self.herald.memory_lost(&error, now);
                 Some(Memory::fresh(now))
             }
             Err(error) => {
@@ -293,10 +307,13 @@ impl Pilot {
         }
     }
 
-    async fn read_pauses(&mut self) {
+    async fn read_pauses(&mut self, now: Timestamp) {
         let Some(notebook) = &self.ports.notebook else { return };
         match notebook.pauses().await {
-            Ok(pauses) => self.pauses = pauses,
+            Ok(pauses) => {
+                self.herald.pauses(&self.pauses, &pauses, now);
+                self.pauses = pauses;
+            }
             Err(error) => journal::pauses_unread(&error),
         }
     }

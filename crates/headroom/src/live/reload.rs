@@ -12,8 +12,13 @@ use crate::config::Config;
 /// How often the files are looked at. Notifications do not tell of all changes of a mounted ConfigMap.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Sends every configuration that differs from the one before. One with errors is reported once and the old one stays.
-pub(super) async fn watch(options: Options, mut current: Arc<Config>, changed: mpsc::Sender<Arc<Config>>) {
+/// Sends every configuration that differs from the one before. Of one with errors the errors are sent once, and the old one
+/// stays.
+pub(super) async fn watch(
+    options: Options,
+    mut current: Arc<Config>,
+    changed: mpsc::Sender<Result<Arc<Config>, String>>,
+) {
     let mut told: Option<String> = None;
     let mut ticks = tokio::time::interval(EVERY);
     let Ok(mut hangup) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) else { return };
@@ -34,7 +39,7 @@ pub(super) async fn watch(options: Options, mut current: Arc<Config>, changed: m
                 told = None;
                 current = Arc::new(config);
                 journal::config_changed();
-                if changed.send(Arc::clone(&current)).await.is_err() {
+                if changed.send(Ok(Arc::clone(&current))).await.is_err() {
                     return;
                 }
             }
@@ -42,7 +47,10 @@ pub(super) async fn watch(options: Options, mut current: Arc<Config>, changed: m
                 let text = format!("{errors:#}");
                 if asked || told.as_deref() != Some(&text) {
                     journal::config_broken(&text);
-                    told = Some(text);
+                    told = Some(text.clone());
+                    if changed.send(Err(text)).await.is_err() {
+                        return;
+                    }
                 }
             }
         }

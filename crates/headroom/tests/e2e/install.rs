@@ -55,6 +55,14 @@ async fn a_group_grows_and_shrinks_with_the_rights_of_the_manifests() {
     assert!(status.success(), "{status}: {}", headroom.tail());
     let output = headroom.output();
     assert!(!output.contains("not allowed"), "{output}");
+    let page = scene.status().await;
+    assert!(page.contains("- name: install"), "{page}");
+    let mut told: Vec<String> = [scene.told("install", "Pod").await, scene.told("default", "Node").await].concat();
+    // Other instances tell of their nodes, too.
+    told.retain(|line| line.starts_with("install") || line.starts_with("web"));
+    for reason in ["TriggeredScaleUp", "ScaleDown: marked", "ScaleDown: removed"] {
+        assert!(told.iter().any(|line| line.contains(reason)), "{reason} is not among {told:#?}");
+    }
     let refused = plane.audit().into_iter().filter(|write| write.user().ends_with(":install:headroom"));
     let refused: Vec<_> = refused.filter(|write| !write.succeeded()).map(|write| format!("{write:?}")).collect();
     assert!(refused.iter().all(|write| !write.contains("code: 403")), "{refused:#?}");

@@ -15,7 +15,7 @@ async fn a_second_instance_takes_over_and_a_stopped_leader_writes_nothing_when_i
     let Some(plane) = ControlPlane::shared().await else { return };
     let scene = Scene::new(plane, "leading").await;
     let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
-    let first = Headroom::start(&scene, Role::Headroom, "", &groups);
+    let first = Headroom::start(&scene, Role::FirstHeadroom, "", &groups);
     leads("the first instance leads", 30, &first).await;
     let second = Headroom::start(&scene, Role::SecondHeadroom, "", &groups);
     scene.deploy(&Workload::named("web").replicas(4)).await;
@@ -32,9 +32,8 @@ async fn a_second_instance_takes_over_and_a_stopped_leader_writes_nothing_when_i
     // What was on its way when the process was stopped may still arrive; the lease is over only 15 s after its last renewal.
     let arrived = stopped + Duration::from_secs(5);
     let late = writes.iter().filter(|write| {
-        write.user() == Role::Headroom.name()
+        write.user() == Role::FirstHeadroom.name()
             && write.request_received_timestamp > arrived
-            && (write.namespace() == scene.name || write.name().starts_with(scene.name))
             && write.resource() != "leases"
     });
     let late: Vec<_> = late

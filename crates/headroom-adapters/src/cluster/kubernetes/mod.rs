@@ -4,12 +4,15 @@ pub mod act;
 pub mod buffers;
 mod call;
 pub mod client;
+mod events;
 pub(crate) mod fenced;
 pub mod lease;
+mod news;
 mod notes;
 pub mod object;
 mod pauses;
 mod proxy;
+mod status;
 pub mod store;
 pub mod translate;
 pub mod watch;
@@ -29,6 +32,7 @@ use self::watch::Watches;
 use super::{Cluster, ClusterError, Observation};
 
 pub use kube::Client;
+pub use news::News;
 pub use notes::Notes;
 pub use pauses::{STATUS, set_pause};
 

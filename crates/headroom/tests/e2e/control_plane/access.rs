@@ -20,13 +20,22 @@ pub(crate) enum Role {
     Kwok,
     /// One instance of Headroom.
     Headroom,
+    /// One that is alone with this name, since a test looks at everything that it writes.
+    FirstHeadroom,
     /// Another one, in tests with two.
     SecondHeadroom,
 }
 
 impl Role {
-    const ALL: [Self; 6] =
-        [Self::Admin, Self::Scheduler, Self::Controllers, Self::Kwok, Self::Headroom, Self::SecondHeadroom];
+    const ALL: [Self; 7] = [
+        Self::Admin,
+        Self::Scheduler,
+        Self::Controllers,
+        Self::Kwok,
+        Self::Headroom,
+        Self::FirstHeadroom,
+        Self::SecondHeadroom,
+    ];
 
     /// The user's name, in the audit log too.
     pub(crate) fn name(self) -> &'static str {
@@ -36,6 +45,7 @@ impl Role {
             Self::Controllers => "controllers",
             Self::Kwok => "kwok",
             Self::Headroom => "headroom",
+            Self::FirstHeadroom => "first-headroom",
             Self::SecondHeadroom => "second-headroom",
         }
     }

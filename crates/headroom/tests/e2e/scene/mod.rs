@@ -6,7 +6,7 @@ mod view;
 use std::fmt::Debug;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Event, Namespace, Node, Pod};
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::core::{ClusterResourceScope, NamespaceResourceScope};
 use kube::{Client, Resource};
@@ -65,6 +65,26 @@ impl<'a> Scene<'a> {
         let nodes = nodes.list(&ListParams::default().labels(&format!("{LABEL}={}", self.name))).await;
         let pods = pods.list(&ListParams::default()).await;
         View { nodes: nodes.expect("nodes are listed").items, pods: pods.expect("pods are listed").items }
+    }
+
+    /// What has been told of the objects of this kind, as `name reason: message`. `namespace` is where the events are:
+    /// that of the scene, or `default` for nodes.
+    pub(crate) async fn told(&self, namespace: &str, kind: &str) -> Vec<String> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
+        let chosen = format!("involvedObject.kind={kind},reportingComponent=headroom");
+        let found = events.list(&ListParams::default().fields(&chosen)).await.expect("events are listed");
+        let line = |event: Event| {
+            let name = event.involved_object.name.unwrap_or_default();
+            format!("{name} {}: {}", event.reason.unwrap_or_default(), event.message.unwrap_or_default())
+        };
+        found.into_iter().map(line).collect()
+    }
+
+    /// The text of the ConfigMap `headroom-status`, once it is there.
+    pub(crate) async fn status(&self) -> String {
+        let config_maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), self.name);
+        let found = config_maps.get_opt("headroom-status").await.expect("it can be read");
+        found.and_then(|found| found.data?.remove("status")).unwrap_or_default()
     }
 
     /// Waits until the scene is as `wanted`, and says what there is then.

@@ -123,6 +123,12 @@ impl Api {
         self.0.lock().unwrap().objects.by_path.get(path).cloned()
     }
 
+    /// The objects whose path begins so, by path.
+    pub(super) fn under(&self, path: &str) -> Vec<Value> {
+        let inner = self.0.lock().unwrap();
+        inner.objects.by_path.iter().filter(|(of, _)| of.starts_with(path)).map(|(_, object)| object.clone()).collect()
+    }
+
     /// Method and path of every request that has come, those that were met in a special way included.
     pub(super) fn log(&self) -> Vec<String> {
         self.0.lock().unwrap().log.clone()

@@ -4,9 +4,11 @@ mod api;
 mod buffers;
 mod connection;
 mod election;
+mod events;
 mod evictions;
 mod nodes;
 mod rivals;
+mod status;
 mod store;
 mod taints;
 
