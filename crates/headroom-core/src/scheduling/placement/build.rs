@@ -75,7 +75,8 @@ impl Placement {
             extra,
             statics,
             shapes,
-            nodes: Table::with_capacity(snapshot.node_count()),
+            // With space for new machines, so that not all nodes are moved for the first of them.
+            nodes: Table::with_capacity(snapshot.node_count() + snapshot.node_count() / 8 + 64),
             prototypes: Table::default(),
             by_name: FxHashMap::with_capacity_and_hasher(snapshot.node_count(), Default::default()),
             counters: book.counters,
