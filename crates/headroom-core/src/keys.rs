@@ -32,3 +32,7 @@ pub const DRAINING: &str = "nomad/draining";
 
 /// On the ConfigMap of Headroom's status: what users have paused.
 pub const PAUSED: &str = "headroom.dev/paused";
+
+/// On a node that Headroom cordoned: the key of the taint with which it did, and with which the cordon goes again. Without
+/// it a cordoned node was cordoned by somebody else, and is left alone.
+pub const CORDONED: &str = "headroom.dev/cordoned";

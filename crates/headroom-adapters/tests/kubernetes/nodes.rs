@@ -107,6 +107,24 @@ fn no_delete_needs_a_value() {
     assert_eq!(with("null"), None);
 }
 
+/// The taint of a node that Headroom cordoned says all there is to say; a cordon that is left of it is like any other.
+#[test]
+fn a_cordon_of_headroom_itself_is_its_taint() {
+    let cordoned = |metadata: &str, taint: &str| {
+        let taints = format!(r#"[{{"key": "{taint}", "effect": "NoSchedule"}}]"#);
+        node(&format!(
+            r#""metadata": {{"name": "n"{metadata}}}, "spec": {{"unschedulable": true, "taints": {taints}}}"#
+        ))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .value
+        .unschedulable
+    };
+    let own = r#", "annotations": {"headroom.dev/cordoned": "marked"}"#;
+    assert!(!cordoned(own, "marked"));
+    assert!(cordoned(own, "other"));
+    assert!(cordoned("", "marked"));
+}
+
 #[test]
 fn what_is_odd_is_warned_of_and_harms_nothing_else() {
     let odd = node(

@@ -122,7 +122,7 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
         let news = News::new(client.clone(), &options.namespace);
         (herald, Some(tokio::spawn(herald::announce(news, messages))))
     };
-    let cluster = Arc::new(Kubernetes::start(client.clone()));
+    let cluster = Arc::new(Kubernetes::start(client.clone(), config.live.cordon));
     let ports =
         Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
     let namespace = options.namespace.clone();

@@ -28,7 +28,7 @@ pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::
         let client = client::connect(kubeconfig, context, Fence::closed()).await?;
         // Watches try again for as long as it takes. Whoever waits for an answer should know at once.
         client.apiserver_version().await.context("the API server does not answer")?;
-        let cluster = Kubernetes::start(client);
+        let cluster = Kubernetes::start(client, false);
         let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());
         let mut until = Instant::now() + DEADLINE;
         let mut known = false;

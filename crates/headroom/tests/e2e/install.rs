@@ -16,6 +16,7 @@ dryRun: false
 interval: 2s
 http: { address: 127.0.0.1:0 }
 otherAutoscalers: ignore
+cordon: true
 scaleDown: { unneededTime: 3s, delayAfterAdd: 0s }
 groups:
   - name: install

@@ -44,9 +44,10 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    /// Begins to watch the cluster. It has to be called within a tokio runtime.
-    pub fn start(client: Client) -> Self {
-        let (watches, acts) = (Watches::start(client.clone()), Acts::new(client.clone()));
+    /// Begins to watch the cluster. It has to be called within a tokio runtime. With `cordon`, a node is cordoned with its
+    /// taint.
+    pub fn start(client: Client, cordon: bool) -> Self {
+        let (watches, acts) = (Watches::start(client.clone()), Acts::new(client.clone()).cordoning(cordon));
         Kubernetes { watches, acts, buffers: Mutex::new(Buffers::new(client)) }
     }
 }

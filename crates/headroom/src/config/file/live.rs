@@ -16,6 +16,8 @@ pub struct Live {
     pub leader_election: bool,
     /// What another autoscaler at work means.
     pub other_autoscalers: OtherAutoscalers,
+    /// Whether a node is cordoned with its removal taint.
+    pub cordon: bool,
     /// Programs whose names of metrics are offered, too.
     pub compatible_metrics: Vec<Compatible>,
 }
@@ -35,6 +37,7 @@ impl Default for Live {
             http: SocketAddr::from((Ipv4Addr::LOCALHOST, 8085)),
             leader_election: true,
             other_autoscalers: OtherAutoscalers::Wait,
+            cordon: false,
             compatible_metrics: Vec::new(),
         }
     }
@@ -59,6 +62,13 @@ pub(super) fn keys(record: Record<File>) -> Record<File> {
             ]),
             |file| &mut file.live.other_autoscalers,
             "What another autoscaler (Cluster Autoscaler, Karpenter, Escalator) at work in the cluster means.",
+        )
+        .field(
+            "cordon",
+            flag(),
+            |file| &mut file.live.cordon,
+            "A node of a Kubernetes cluster that is marked for removal is cordoned as well, for programs that look at that, and \
+             uncordoned when its mark is taken off. The mark alone keeps pods away.",
         )
 }
 

@@ -15,23 +15,30 @@ use crate::cluster::ClusterError;
 #[derive(Clone)]
 pub struct Acts {
     client: Client,
+    cordon: bool,
 }
 
 impl Acts {
     /// Acts through this client, and no faster than its fence allows.
     pub fn new(client: Client) -> Self {
-        Acts { client }
+        Acts { client, cordon: false }
+    }
+
+    /// With `cordon`, a node is cordoned with its taint, if that keeps all pods away.
+    #[must_use]
+    pub fn cordoning(self, cordon: bool) -> Self {
+        Acts { cordon, ..self }
     }
 
     /// Puts a taint on a node. One with the same key and effect is replaced; every other one stays, also one that somebody
     /// puts there at the same time.
     pub async fn taint(&self, node: &str, taint: &Taint) -> Result<(), ClusterError> {
-        taints::change(&self.client, node, |taints| taints::put(taints, taint)).await
+        taints::change(&self.client, node, |marks| marks.put(taint, self.cordon)).await
     }
 
-    /// Takes every taint with this key off a node.
+    /// Takes every taint with this key off a node, and the cordon that came with it.
     pub async fn untaint(&self, node: &str, key: &str) -> Result<(), ClusterError> {
-        taints::change(&self.client, node, |taints| taints::take_off(taints, key)).await
+        taints::change(&self.client, node, |marks| marks.take_off(key)).await
     }
 
     /// Asks a pod to leave `node`, as far as disruption budgets allow. One that is gone, on its way out or on another node

@@ -1,11 +1,12 @@
-//! Taints of nodes.
+//! Taints of nodes, and cordons that go with them.
 //!
 //! `spec.taints` is one list: server-side apply would own all of it, and a patch replaces all of it. So a patch carries
 //! the version that was read, and is refused when somebody changed the node in between.
 
 use std::time::Duration;
 
-use headroom_core::snapshot::Taint;
+use headroom_core::keys::CORDONED;
+use headroom_core::snapshot::{Effect, Taint};
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{GetParams, Patch, PatchParams};
 use kube::{Client, Resource};
@@ -20,41 +21,59 @@ const PAUSES: [u64; 6] = [10, 20, 40, 80, 160, 320];
 
 /// As much of a node as it takes. Taints stay as they were written.
 #[derive(Deserialize)]
-struct TaintedNode {
-    metadata: Version,
+struct MarkedNode {
+    metadata: Metadata,
     #[serde(default)]
-    spec: Taints,
+    spec: Spec,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Version {
+struct Metadata {
     resource_version: String,
+    #[serde(default)]
+    annotations: Annotations,
 }
 
 #[derive(Default, Deserialize)]
-struct Taints {
-    #[serde(default)]
-    taints: Option<Vec<Value>>,
+struct Annotations {
+    #[serde(rename = "headroom.dev/cordoned")]
+    cordoned: Option<String>,
 }
 
-/// Changes the taints of a node by `edit`, which says whether it changed any.
-pub(super) async fn change(
-    client: &Client,
-    node: &str,
-    edit: impl Fn(&mut Vec<Value>) -> bool,
-) -> Result<(), ClusterError> {
+#[derive(Default, Deserialize)]
+struct Spec {
+    #[serde(default)]
+    taints: Option<Vec<Value>>,
+    #[serde(default)]
+    unschedulable: bool,
+}
+
+/// What keeps pods away from a node.
+#[derive(Clone, PartialEq)]
+pub(super) struct Marks {
+    taints: Vec<Value>,
+    unschedulable: bool,
+    /// The key of the taint with which Headroom cordoned the node.
+    cordoned: Option<String>,
+}
+
+/// Changes what keeps pods away from a node.
+pub(super) async fn change(client: &Client, node: &str, edit: impl Fn(&mut Marks)) -> Result<(), ClusterError> {
     let object = format!("node {node}");
     for pause in PAUSES {
-        let TaintedNode { metadata, spec } = read(client, node, &object).await?;
-        let mut taints = spec.taints.unwrap_or_default();
-        if !edit(&mut taints) {
+        let MarkedNode { metadata, spec } = read(client, node, &object).await?;
+        let before = Marks {
+            taints: spec.taints.unwrap_or_default(),
+            unschedulable: spec.unschedulable,
+            cordoned: metadata.annotations.cordoned,
+        };
+        let mut after = before.clone();
+        edit(&mut after);
+        if after == before {
             return Ok(());
         }
-        let patch = json!({
-            "metadata": { "resourceVersion": metadata.resource_version },
-            "spec": { "taints": taints },
-        });
+        let patch = after.patch(&before, &metadata.resource_version);
         let call = Call { verb: "patch", object: &object };
         match call.answer(patch_node(client, node, &patch)).await? {
             Ok(()) => return Ok(()),
@@ -66,27 +85,50 @@ pub(super) async fn change(
     Err(ClusterError::Conflict { object })
 }
 
-/// Puts a taint among others, in the place of one with the same key and effect.
-pub(super) fn put(taints: &mut Vec<Value>, taint: &Taint) -> bool {
-    let effect = taint.effect.to_string();
-    let same = |other: &Value| text(other, "key") == &*taint.key && text(other, "effect") == effect;
-    let mut wanted = json!({ "key": &*taint.key, "effect": effect });
-    if !taint.value.is_empty() {
-        wanted["value"] = json!(&*taint.value);
+impl Marks {
+    /// Puts a taint among others, in the place of one with the same key and effect. With `cordon`, one that keeps all pods
+    /// away cordons the node, unless somebody has.
+    pub(super) fn put(&mut self, taint: &Taint, cordon: bool) {
+        let effect = taint.effect.to_string();
+        let same = |other: &Value| text(other, "key") == &*taint.key && text(other, "effect") == effect;
+        let mut wanted = json!({ "key": &*taint.key, "effect": effect });
+        if !taint.value.is_empty() {
+            wanted["value"] = json!(&*taint.value);
+        }
+        match self.taints.iter_mut().find(|other| same(other)) {
+            Some(other) if text(other, "value") == &*taint.value => {}
+            Some(other) => *other = wanted,
+            None => self.taints.push(wanted),
+        }
+        if cordon && taint.effect != Effect::PreferNoSchedule && !self.unschedulable {
+            self.unschedulable = true;
+            self.cordoned = Some(taint.key.to_string());
+        }
     }
-    match taints.iter_mut().find(|other| same(other)) {
-        Some(other) if text(other, "value") == &*taint.value => return false,
-        Some(other) => *other = wanted,
-        None => taints.push(wanted),
-    }
-    true
-}
 
-/// Takes off those with this key.
-pub(super) fn take_off(taints: &mut Vec<Value>, key: &str) -> bool {
-    let before = taints.len();
-    taints.retain(|taint| text(taint, "key") != key);
-    taints.len() < before
+    /// Takes off those with this key, and the cordon that came with it.
+    pub(super) fn take_off(&mut self, key: &str) {
+        self.taints.retain(|taint| text(taint, "key") != key);
+        if self.cordoned.as_deref() == Some(key) {
+            self.unschedulable = false;
+            self.cordoned = None;
+        }
+    }
+
+    /// The merge patch that makes this of `before`, if the node is still of this version.
+    fn patch(&self, before: &Marks, version: &str) -> Value {
+        let mut patch = json!({ "metadata": { "resourceVersion": version } });
+        if self.taints != before.taints {
+            patch["spec"]["taints"] = json!(self.taints);
+        }
+        if self.unschedulable != before.unschedulable {
+            patch["spec"]["unschedulable"] = if self.unschedulable { json!(true) } else { Value::Null };
+        }
+        if self.cordoned != before.cordoned {
+            patch["metadata"]["annotations"] = json!({ CORDONED: self.cordoned });
+        }
+        patch
+    }
 }
 
 fn text<'t>(taint: &'t Value, field: &str) -> &'t str {
@@ -94,7 +136,7 @@ fn text<'t>(taint: &'t Value, field: &str) -> &'t str {
 }
 
 /// The node as it is now: without a version the API server asks etcd.
-async fn read(client: &Client, node: &str, object: &str) -> Result<TaintedNode, ClusterError> {
+async fn read(client: &Client, node: &str, object: &str) -> Result<MarkedNode, ClusterError> {
     let call = Call { verb: "get", object };
     let get = async {
         let request = nodes().get(node, &GetParams::default()).map_err(kube::Error::BuildRequest)?;

@@ -82,6 +82,9 @@ pub struct Annotations<'a> {
     /// On a node that scale-down leaves alone: `true`.
     #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/scale-down-disabled")]
     pub scale_down_disabled: Option<Text<'a>>,
+    /// On a node that Headroom cordoned: the key of the taint that came with it (`headroom_core::keys::CORDONED`).
+    #[serde(borrow, rename = "headroom.dev/cordoned")]
+    pub cordoned: Option<Text<'a>>,
     /// On a pod: what it says about its eviction.
     #[serde(borrow, rename = "cluster-autoscaler.kubernetes.io/safe-to-evict")]
     pub safe_to_evict: Option<Text<'a>>,

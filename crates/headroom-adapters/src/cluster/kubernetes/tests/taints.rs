@@ -116,3 +116,36 @@ async fn an_answer_that_does_not_come_is_not_waited_for() {
     acts.taint("a", &removal()).await.unwrap();
     assert_eq!(api.writes().len(), 1);
 }
+
+#[tokio::test]
+async fn a_cordon_comes_and_goes_with_its_taint() {
+    let (api, acts) = node(json!([]));
+    let acts = acts.cordoning(true);
+    let soft = Taint { key: "soft".into(), effect: Effect::PreferNoSchedule, ..removal() };
+    acts.taint("a", &soft).await.unwrap();
+    assert_eq!(api.object(NODE).unwrap()["spec"]["unschedulable"], Value::Null, "pods may still come");
+    for _ in 0..2 {
+        acts.taint("a", &removal()).await.unwrap();
+    }
+    let found = api.object(NODE).unwrap();
+    assert_eq!(found["spec"]["unschedulable"], true);
+    assert_eq!(found["metadata"]["annotations"]["headroom.dev/cordoned"], "headroom.dev/removal");
+    acts.untaint("a", "soft").await.unwrap();
+    assert_eq!(api.object(NODE).unwrap()["spec"]["unschedulable"], true);
+    // Also when nodes are no longer to be cordoned.
+    acts.cordoning(false).untaint("a", "headroom.dev/removal").await.unwrap();
+    let found = api.object(NODE).unwrap();
+    assert_eq!(found["spec"], json!({ "taints": [], "podCIDR": "10.0.0.0/24" }));
+    assert_eq!(found["metadata"]["annotations"], json!({}));
+    assert_eq!(api.writes().len(), 4, "{:?}", api.writes());
+}
+
+#[tokio::test]
+async fn a_cordon_of_somebody_else_stays() {
+    let (api, acts) = node(json!([]));
+    api.edit(NODE, |node| node["spec"]["unschedulable"] = json!(true));
+    let acts = acts.cordoning(true);
+    acts.taint("a", &removal()).await.unwrap();
+    acts.untaint("a", "headroom.dev/removal").await.unwrap();
+    assert_eq!(api.object(NODE).unwrap()["spec"]["unschedulable"], true);
+}

@@ -27,7 +27,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         provider_id: text(spec.provider_id.as_ref()),
         labels: labels(&metadata.labels),
         taints: spec.taints.iter().map(|object| taint(object, &mut warnings)).collect(),
-        unschedulable: spec.unschedulable == Some(true),
+        unschedulable: spec.unschedulable == Some(true) && !cordoned_with_a_taint(object),
         readiness: readiness(&status.conditions, created, &mut warnings),
         created,
         allocatable,
@@ -39,6 +39,12 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
         busy: None,
     };
     Ok(Translated { value, warnings })
+}
+
+/// Whether the cordon is Headroom's own and goes with a taint that is there: then the taint says all that there is to say.
+fn cordoned_with_a_taint(object: &object::Node<'_>) -> bool {
+    let key = object.metadata.annotations.cordoned.as_deref();
+    key.is_some_and(|key| object.spec.taints.iter().any(|taint| &*taint.key == key))
 }
 
 /// Translates what storage drivers say about a node. A driver that names no count has no limit.
