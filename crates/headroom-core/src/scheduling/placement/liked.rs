@@ -175,7 +175,8 @@ impl Placement {
             queue.next = slot + 1;
         }
         let known = queue.known.peek().copied();
-        let is_known = known > other;
+        // A node that is liked as much as the others may be in both: what is known of it is used up first.
+        let is_known = known >= other;
         let head = known.max(other);
         queue.head = head.and_then(|(liking, Reverse(slot))| Some(Head { node: at(slot)?, liking, is_known }));
     }
