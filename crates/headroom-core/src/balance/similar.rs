@@ -40,7 +40,7 @@ impl Default for Similarity {
 
 /// Labels that say which node, zone or group a machine is in, or how a cloud or installer keeps book of it. Pods that do
 /// mind them are taken care of by [`Member::hosts`].
-const NEVER_COMPARED: [&str; 24] = [
+const NEVER_COMPARED: [&str; 26] = [
     "kubernetes.io/hostname",
     "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region",
@@ -69,6 +69,9 @@ const NEVER_COMPARED: [&str; 24] = [
     "topology.gke.io/zone",
     // Cluster API
     "cluster.x-k8s.io/deployment-name",
+    // kwok, as Headroom and Cluster Autoscaler label the nodes that they make
+    "headroom.dev/kwok-group",
+    "autoscaling.x-k8s.io/nodegroup",
 ];
 
 /// What new nodes of a group are like.

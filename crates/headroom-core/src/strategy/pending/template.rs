@@ -73,8 +73,11 @@ pub(super) fn new_machine(
     }
     let remembered = || Some((memory.template.clone()?, TemplateSource::Memory));
     let (mut template, source) = stated.or_else(remembered).or_else(|| of_unusable(group, nodes))?;
-    // A node of the group carries the labels by which the group is told apart, whatever the template says.
-    template.labels = template.labels.iter().chain(group.select.labels.iter()).collect();
+    // What the user leaves out the cloud may know, such as the zone. And a node of the group carries the labels by which the
+    // group is told apart, whatever the template says.
+    let from_cloud = cloud.and_then(|cloud| cloud.template.as_ref()).map(|template| template.labels.iter());
+    template.labels =
+        from_cloud.into_iter().flatten().chain(template.labels.iter()).chain(group.select.labels.iter()).collect();
     template.taints.retain(|taint| stays(group, taint));
     let daemon_sets = daemon_sets.on(round.snapshot, &template, None);
     Some(NewMachine { template, source, daemon_sets, attach_limits: Vec::new() })

@@ -27,7 +27,7 @@ pub(super) fn kind() -> Kind<Template> {
     Record::new(
         "groups[].template",
         "What a new machine is like: what pods may use of it (`status.allocatable`), its labels and taints. \
-         It wins over what the cloud says. With the strategy `utilization` it wins over the group's nodes too; \
+         It wins over what the cloud says, which adds the labels that are not stated here, such as the zone. With the strategy `utilization` it wins over the group's nodes too; \
          with `pending` a node that the group has counts more, so that the template is needed only by a \
          group that has never had one.",
         start,
