@@ -29,13 +29,14 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
     let mut placed = outcome.map(|outcome| outcome.into_placed(&round));
     // Before scale-down tries out what would be if nodes went that stay for now.
     let mut placeholders = placed.as_ref().map_or_else(|| memory.placeholders.clone(), Placed::places);
+    let growth = placed.as_ref().map_or(memory.growth, |placed| placed.growth);
     let scale_down = look.map(|look| match &mut placed {
         Some(placed) => scale_down::pass(&mut round, look, &membership, placed, &on_offer, &mut remembered),
         None => Watch { idle: BTreeMap::new(), ..memory.scale_down.clone().unwrap_or_default() },
     });
     forget_going(&mut placeholders, &round.actions);
     let groups = keep(policy, memory, remembered);
-    let next = Memory { since: memory.since, groups, backoffs, scale_down, placeholders };
+    let next = Memory { since: memory.since, groups, backoffs, scale_down, growth, placeholders };
     let mut plan = Plan { at: now, actions: round.actions, report: round.report, wake_at: round.wake.earliest() };
     reject_violations(&mut plan, snapshot, policy, &membership);
     plan.report.refusals.sort_by_key(|refusal| refusal.subject.rank());

@@ -28,6 +28,9 @@ pub struct Memory {
     /// What scale-down has seen; None before it looked for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_down: Option<Watch>,
+    /// The last growth for waiting pods, while its machines are on their way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// Where placeholders are, by what they stand for.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub placeholders: BTreeMap<Arc<str>, Places>,
@@ -43,6 +46,19 @@ pub struct Places {
     /// How many on each machine of a group that has no node yet, in a fixed order.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub upcoming: BTreeMap<Arc<str>, Vec<u32>>,
+}
+
+/// A growth with which every waiting pod got a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Growth {
+    /// When it was decided.
+    pub at: Timestamp,
+    /// How many pods waited at any time since, at the least: when more wait, some of them are new.
+    pub waiting: u64,
+    /// Since when some of them have no place any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stranded: Option<Timestamp>,
 }
 
 /// What scale-down remembers of the whole cluster.

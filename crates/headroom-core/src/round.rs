@@ -52,8 +52,13 @@ impl<'a> Round<'a> {
     }
 
     pub(crate) fn act(&mut self, group: &Group, action: Action, reason: Reason) {
-        let dry_run = self.policy.dry_run || group.mode == Mode::DryRun;
+        let dry_run = self.only_shows(group);
         self.actions.push(Planned { group: Arc::clone(&group.name), action, reason, dry_run });
+    }
+
+    /// Whether what is decided about `group` is shown and not carried out.
+    pub(crate) fn only_shows(&self, group: &Group) -> bool {
+        self.policy.dry_run || group.mode == Mode::DryRun
     }
 
     pub(crate) fn refuse(&mut self, subject: Subject, why: Why) {

@@ -330,6 +330,84 @@ fn a_price_of_the_cloud_counts_where_nobody_else_states_one() {
 }
 
 #[test]
+fn labels_that_the_template_does_not_state_are_those_of_the_cloud() {
+    check(
+        "group a pending min=0 max=9 template=4/8Gi label=disk=own cloudTemplate=1/1Gi cloudLabel=disk=ssd cloudLabel=site=b target=0
+         pod zonal select=site=b cpu=2 memory=1Gi
+         pod stated select=disk=own cpu=2 memory=1Gi
+         pod outvoted select=disk=ssd cpu=2 memory=1Gi
+         round",
+        expect![[r#"
+            a 0 -> 1, wants +1
+              a: resize 0 -> 1 because 2 pods wait, default/stated among them
+              option: a +1: waste 0.75
+              not: pod default/outvoted: fits on no new node; closest is a: wants a node with disk=ssd, not own
+        "#]],
+    );
+}
+
+/// The scheduler puts both small pods on the node that is there first, so that one of the large ones has no place.
+#[test]
+fn pods_that_lost_their_places_wait_until_the_machines_are_there_and_new_ones_do_not() {
+    let story = |then: &str| {
+        format!(
+            "group web pending min=0 max=20 template=4/8Gi target=0
+             pod large{{1..2}} cpu=3
+             pod small{{1..2}} cpu=1
+             round
+             group web pending min=0 max=20 template=4/8Gi target=2
+             node n1 in=web cpu=4 memory=8Gi
+             pod small{{1..2}} on=n1 cpu=1 running
+             after 3s
+             round
+             {then}"
+        )
+    };
+    let waits = expect![[r#"
+        web 0 -> 2, wants +2
+          web: resize 0 -> 2 because 4 pods wait, default/large1 among them
+          option: web +2: waste 1
+
+        web 2, wants +0, 1 in service, 1 upcoming
+          not: pod default/large1: lost its place on machines on their way to others; more are bought when these are there, or 2026-01-01T00:00:13Z
+
+        web 2, wants +0, 1 in service, 1 upcoming
+          not: pod default/large1: lost its place on machines on their way to others; more are bought when these are there, or 2026-01-01T00:00:13Z
+
+        web 2 -> 3, wants +1, 1 in service, 1 upcoming
+          web: resize 2 -> 3 because pod default/large1 waits
+          option: web +1: waste 1.25
+    "#]];
+    check(&story("after 9s\n round\n after 1s\n round"), waits);
+    let new = expect![[r#"
+        web 0 -> 2, wants +2
+          web: resize 0 -> 2 because 4 pods wait, default/large1 among them
+          option: web +2: waste 1
+
+        web 2, wants +0, 1 in service, 1 upcoming
+          not: pod default/large1: lost its place on machines on their way to others; more are bought when these are there, or 2026-01-01T00:00:13Z
+
+        web 2 -> 5, wants +3, 1 in service, 1 upcoming
+          web: resize 2 -> 5 because 3 pods wait, default/large1 among them
+          option: web +3: waste 1.25
+    "#]];
+    check(&story("after 1s\n pod new{1..2} cpu=3\n round"), new);
+    let there = expect![[r#"
+        web 0 -> 2, wants +2
+          web: resize 0 -> 2 because 4 pods wait, default/large1 among them
+          option: web +2: waste 1
+
+        web 2, wants +0, 1 in service, 1 upcoming
+          not: pod default/large1: lost its place on machines on their way to others; more are bought when these are there, or 2026-01-01T00:00:13Z
+
+        web 2 -> 3, wants +1, 2 in service
+          web: resize 2 -> 3 because pod default/large2 waits
+          option: web +1: waste 1.25
+    "#]];
+    check(&story("after 1s\n node n2 in=web cpu=4 memory=8Gi\n pod large1 on=n2 cpu=3 running\n round"), there);
+}
+
+#[test]
 fn a_new_node_runs_the_daemon_sets_of_one_like_it_and_those_that_are_new() {
     check(
         "group web pending min=0 max=9 target=1

@@ -130,6 +130,12 @@ pub enum Why {
     NoGroup,
     /// No group with the strategy `pending` may grow now; other refusals say what holds each.
     NoGroupGrows,
+    /// The waiting pod had a place on machines on their way that others have taken. When they are there it shows how many
+    /// more are needed.
+    Stranded {
+        /// It waits no longer than this.
+        until: Timestamp,
+    },
     /// Nobody knows what a new node of the group would be like.
     NoTemplate,
     /// The group is left alone because machines that it asked for did not come.
@@ -376,6 +382,12 @@ impl fmt::Display for Why {
             }
             Why::NoGroup => f.write_str("asks for no group, so no group grows for it"),
             Why::NoGroupGrows => f.write_str("fits on no node that is there, and no group may grow now"),
+            Why::Stranded { until } => {
+                write!(
+                    f,
+                    "lost its place on machines on their way to others; more are bought when these are there, or {until}"
+                )
+            }
             Why::NoTemplate => f.write_str("has no node to learn from, so nobody knows what a new one is like"),
             Why::BackingOff { until, cause } => write!(f, "left alone until {until}: {cause}"),
             Why::GroupCannotGrow { group, bound: Some(bound) } => {

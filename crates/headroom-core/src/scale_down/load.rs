@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::disruptions::{Disruptions, Use};
 use super::drain_rules::{Ruling, Rulings, Verdict, old_enough, stuck};
-use crate::plan::{Kept, Planned, Unmovable};
+use crate::plan::{Kept, Unmovable};
 use crate::policy::{Policy, ScaleDownPolicy};
 use crate::snapshot::{ClassId, NodeView, PodView, Snapshot};
 
@@ -43,15 +43,10 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge of this cluster once a plan has these actions; None when scale-down is off.
-    pub(super) fn after(
-        snapshot: &'a Snapshot,
-        policy: &'a Policy,
-        now: Timestamp,
-        actions: &[Planned],
-    ) -> Option<Self> {
+    /// A judge of this cluster; None when scale-down is off.
+    pub(super) fn new(snapshot: &'a Snapshot, policy: &'a Policy, now: Timestamp) -> Option<Self> {
         let shared = policy.scale_down.as_ref()?;
-        let disruptions = Disruptions::after(snapshot, actions);
+        let disruptions = Disruptions::new(snapshot);
         let rulings = Rulings::new(snapshot, shared, policy.pending.expendable_below, &disruptions);
         Some(Judge { policy: shared, rulings, disruptions, now })
     }
@@ -64,7 +59,7 @@ pub fn unmovable(
     node: &NodeView<'_>,
     now: Timestamp,
 ) -> Option<BTreeMap<String, Unmovable>> {
-    let judge = Judge::after(snapshot, policy, now, &[])?;
+    let judge = Judge::new(snapshot, policy, now)?;
     let in_the_way = |pod: &PodView<'_>| pod.blocks_removal() && !pod.deleting;
     let pods = node.pods_unsorted().filter(in_the_way);
     Some(pods.filter_map(|pod| Some((pod.full_name(), judge.movable(&pod).err()?))).collect())

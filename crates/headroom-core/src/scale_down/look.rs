@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
 use super::consolidate::active_replacement;
+use super::disruptions::Disruptions;
 use super::drain_rules::stuck;
 use super::load::{Judge, Load};
 use super::score::Score;
@@ -99,7 +100,8 @@ impl<'a> Look<'a> {
     /// Looks at every node; None when scale-down is off.
     pub(crate) fn new(round: &Round<'a>, membership: &Membership<'a>) -> Option<Self> {
         let (snapshot, policy): (&'a Snapshot, &'a Policy) = (round.snapshot, round.policy);
-        let judge = Judge::after(snapshot, policy, round.now, &round.actions)?;
+        let mut judge = Judge::new(snapshot, policy, round.now)?;
+        judge.disruptions = Disruptions::after(snapshot, &round.actions);
         let expendable_below = policy.pending.expendable_below;
         let mut look = Look {
             judge,

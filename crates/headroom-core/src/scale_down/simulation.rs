@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::load::Load;
 use crate::plan::{Kept, Placeholder};
-use crate::scheduling::{Misfit, NodeId, Placement, TemplateId};
+use crate::scheduling::{Misfit, NodeId, Placement, Supply, TemplateId};
 use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
 use crate::strategy::pending::{Placed, Placeholders};
 
@@ -125,10 +125,11 @@ impl<'a> Simulation<'a> {
         for (class, count) in load.moves.iter().chain(&placeholders) {
             self.placement.take_off(*class, node, *count);
         }
-        let first_left = self.placement.fill_there(&pods).left().next();
-        let Some((class, count)) = first_left else { return Ok(()) };
-        let why = self.placement.why_not_there(class);
-        Err(self.homeless(class, count, why))
+        let filled = self.placement.fill(&pods, &mut Supply::none());
+        match filled.unplaced.into_iter().next() {
+            None => Ok(()),
+            Some(left) => Err(self.homeless(left.class, left.count, left.why)),
+        }
     }
 
     /// Lets pods go to machines that are on their way or new too. Nodes are not tried without such machines any more.

@@ -76,9 +76,7 @@ impl Columns {
 
     fn extend(&self, fixed: [i64; FIXED], extended: impl Fn(&str) -> i64) -> Row {
         let mut row = Row::from_slice(&fixed);
-        if !self.extended.is_empty() {
-            row.extend(self.extended.iter().map(|name| extended(name)));
-        }
+        row.extend(self.extended.iter().map(|name| extended(name)));
         row
     }
 }

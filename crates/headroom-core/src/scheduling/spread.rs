@@ -99,25 +99,28 @@ pub(super) fn domains(placement: &Placement, counter: &Counter) -> Domains {
 
 /// The domains of a label that a constraint looks at, in the order of their numbers.
 pub(super) fn domain_list(placement: &Placement, counter: &Counter) -> Vec<u32> {
-    if counter.scope.as_ref().is_some_and(|scope| scope.by_node) {
-        let nodes = placement.nodes().filter(|(id, node)| node.copies > 0 && counter.looks_at(*id, node));
-        let mut known: Vec<u32> = nodes.map(|(_, node)| placement.domain(counter.key, node)).collect();
-        known.sort_unstable();
-        known.dedup();
-        known.retain(|domain| *domain != NONE);
-        return known;
-    }
-    // A node without a hostname is no domain of any label where hosts are spread over too.
-    let hosts = counter.scope.as_ref().is_some_and(Scope::needs_hosts);
-    let there = |shape: &Shape| match (hosts, counter.leaves_out_closed()) {
-        (false, false) => shape.copies > 0,
-        (false, true) => shape.copies > shape.closed,
-        (true, false) => shape.hosts > 0,
-        (true, true) => shape.hosts > shape.closed_hosts,
+    let mut known: Vec<u32> = match &counter.scope {
+        Some(scope) if scope.by_node => {
+            let nodes = placement.nodes().filter(|(id, node)| node.copies > 0 && counter.looks_at(*id, node));
+            nodes.map(|(_, node)| placement.domain(counter.key, node)).collect()
+        }
+        _ => {
+            // A node without a hostname is no domain of any label where hosts are spread over too.
+            let hosts = counter.scope.as_ref().is_some_and(Scope::needs_hosts);
+            let there = |shape: &Shape| match (hosts, counter.leaves_out_closed()) {
+                (false, false) => shape.copies > 0,
+                (false, true) => shape.copies > shape.closed,
+                (true, false) => shape.hosts > 0,
+                (true, true) => shape.hosts > shape.closed_hosts,
+            };
+            let shapes = looked_at(placement, counter).filter(|shape| there(shape));
+            shapes.map(|shape| shape.domain(counter.key)).collect()
+        }
     };
-    let domains = counter.shapes_by_domain().iter();
-    let known = domains.filter(|(_, shapes)| shapes.iter().any(|shape| there(placement.shape(*shape))));
-    known.map(|(domain, _)| *domain).collect()
+    known.sort_unstable();
+    known.dedup();
+    known.retain(|domain| *domain != NONE);
+    known
 }
 
 /// How many hosts a constraint looks at.

@@ -75,8 +75,7 @@ impl Placement {
             extra,
             statics,
             shapes,
-            // With space for new machines, so that not all nodes are moved for the first of them.
-            nodes: Table::with_capacity(snapshot.node_count() + snapshot.node_count() / 8 + 64),
+            nodes: Table::with_capacity(snapshot.node_count()),
             prototypes: Table::default(),
             by_name: FxHashMap::with_capacity_and_hasher(snapshot.node_count(), Default::default()),
             counters: book.counters,

@@ -114,29 +114,11 @@ pub(super) struct SeenShapes {
     all: Vec<bool>,
     /// Those that it includes, in order.
     included: Vec<u32>,
-    /// The same by domain, in the order of these, for each key of the scope.
-    by_domain: Vec<Domains>,
 }
-
-/// Shapes by the domain that their nodes are in, in the order of the domains' numbers.
-type Domains = Vec<(u32, Vec<u32>)>;
 
 impl SeenShapes {
     fn includes(&self, shape: u32) -> bool {
         self.all.get(shape as usize).copied().unwrap_or(false)
-    }
-
-    /// Notes a shape that is included.
-    fn include(&mut self, number: u32, shape: &Shape, keys: &[Key]) {
-        self.included.push(number);
-        self.by_domain.resize_with(keys.len(), Vec::new);
-        for (key, domains) in keys.iter().zip(&mut self.by_domain).filter(|(key, _)| **key != Key::Host) {
-            let domain = shape.domain(*key);
-            match domains.binary_search_by_key(&domain, |(known, _)| *known) {
-                Ok(at) => domains.get_mut(at).into_iter().for_each(|(_, shapes)| shapes.push(number)),
-                Err(at) => domains.insert(at, (domain, vec![number])),
-            }
-        }
     }
 }
 
@@ -167,9 +149,7 @@ impl Scope {
                     && self.includes(&shape.host("", Some("")))
                     && self.has_keys(shape);
                 seen.all.push(included);
-                if included {
-                    seen.include(number, shape, &self.keys);
-                }
+                seen.included.extend(included.then_some(number));
             }
             Arc::new(seen)
         });
@@ -223,15 +203,6 @@ impl Counter {
     /// For topology spread: the shapes whose nodes it looks at, provided that they have the key.
     pub(in crate::scheduling) fn shapes(&self) -> &[u32] {
         self.scope.as_ref().map_or(&[], |scope| &scope.shapes.included)
-    }
-
-    /// The same by the domain of its key that these shapes are in, in the order of the domains' numbers. Empty for hosts.
-    pub(in crate::scheduling) fn shapes_by_domain(&self) -> &[(u32, Vec<u32>)] {
-        let domains = self.scope.as_ref().and_then(|scope| {
-            let at = scope.keys.iter().position(|key| *key == self.key)?;
-            scope.shapes.by_domain.get(at)
-        });
-        domains.map_or(&[], Vec::as_slice)
     }
 
     /// Whether it leaves out nodes that are going.

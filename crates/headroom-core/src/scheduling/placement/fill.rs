@@ -61,10 +61,6 @@ impl Placement {
     fn fill_class(&mut self, class: u32, wanted: u32, supply: &mut Supply, liked: bool) -> u32 {
         let entry = self.classes.at(class);
         let wishes = entry.wishes.clone().filter(|_| liked && entry.has_wishes());
-        if entry.rules.is_none() && wishes.is_none() {
-            let lot = Lot { class, rules: None, wishes, within: None, but: [NONE; 2] };
-            return self.pour_by_room(&lot, wanted, supply);
-        }
         let lot = Lot { class, rules: entry.rules.clone(), wishes, within: None, but: [NONE; 2] };
         let over_labels = lot.rules.as_deref().map(|rules| self.spreads_itself(rules, false)).unwrap_or_default();
         let mut placed = match &*over_labels {

@@ -105,11 +105,6 @@ impl Placement {
         Filled { placed: lots.placed().collect(), unplaced }
     }
 
-    /// Why no more pods of a class find a place on what is there and on its way.
-    pub(crate) fn why_not_there(&mut self, class: ClassId) -> Misfit {
-        self.why_not(class, &Supply::none())
-    }
-
     /// Why no more pods of a class find a place.
     fn why_not(&mut self, class: ClassId, supply: &Supply) -> Misfit {
         let mut closest = Misfit::NoNodes;

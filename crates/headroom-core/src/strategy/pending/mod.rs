@@ -14,6 +14,7 @@ mod options;
 mod place;
 mod placeholders;
 mod settle;
+mod stranded;
 mod template;
 mod waiting;
 mod write_off;

@@ -12,9 +12,10 @@ use super::open::Open;
 use super::options::Choice;
 use super::placeholders::Placeholders;
 use super::settle::{count, settle};
+use super::stranded::{self, Left};
 use super::waiting::Names;
 use crate::limits::Present;
-use crate::memory::Places;
+use crate::memory::{Growth, Places};
 use crate::plan::{EqualPlaceholders, EqualPods, ScaleUp, Subject, Waiting, Why};
 use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
@@ -30,6 +31,8 @@ pub(crate) struct Placed {
     /// Before anything was bought.
     pub(super) bought: Mark,
     pub(crate) placeholders: Placeholders,
+    /// What is remembered of the last growth.
+    pub(crate) growth: Option<Growth>,
 }
 
 impl Placed {
@@ -37,7 +40,7 @@ impl Placed {
     pub(super) fn nothing(round: &Round<'_>, open: &[Open<'_>]) -> Self {
         let placement = placement(round, open, &[], &[]);
         let mark = placement.mark();
-        Placed { placement, start: mark, bought: mark, placeholders: Placeholders::default() }
+        Placed { placement, start: mark, bought: mark, placeholders: Placeholders::default(), growth: None }
     }
 
     /// Where placeholders are by now, for the next round.
@@ -71,6 +74,7 @@ pub(super) fn place(
         .collect();
     sums.nominated = waiting.iter().map(|class| u64::from(class.pending())).sum::<u64>() - count(&pods);
     let mut left = settle(&mut placement, &mut placeholders, &pods, open);
+    let waits = count(&pods);
     let mut leaving: Vec<NodeId> = round.leaving.iter().filter_map(|name| placement.node(name)).collect();
     take_back(&mut placement, &mut leaving, &mut left);
     let bought = placement.mark();
@@ -78,7 +82,16 @@ pub(super) fn place(
     let on_upcoming = on_upcoming.iter().filter(|(class, _)| !placement.is_extra(*class));
     sums.on_upcoming = on_upcoming.map(|(_, count)| u64::from(*count)).sum();
     sums.on_nodes = count(&pods).saturating_sub(count(&left)).saturating_sub(sums.on_upcoming);
-    for choice in buy(round, open, &mut placement, &mut left, present) {
+    let (verdict, mut growth) = stranded::judge(round, open, waits, count(&left));
+    let held = match verdict {
+        Left::Buy => None,
+        Left::Stranded(until) => Some((until, std::mem::take(&mut left))),
+    };
+    let choices = buy(round, open, &mut placement, &mut left, present);
+    if left.is_empty() && !choices.is_empty() {
+        growth = stranded::grown(round, open, waits);
+    }
+    for choice in choices {
         sums.on_new += choice.estimate.placed_count();
         let pods = names.pods(&choice.estimate.placed);
         round.report.scale_ups.push(scale_up(open, choice, pods, Vec::new()));
@@ -87,6 +100,13 @@ pub(super) fn place(
         sums.refused += u64::from(count);
         let subject = Subject::Pods { first: names.first(class), count };
         refuse(round, &mut placement, open, subject, class);
+    }
+    if let Some((until, pods)) = held {
+        round.wake.at(until);
+        for (class, count) in pods {
+            sums.refused += u64::from(count);
+            round.refuse(Subject::Pods { first: names.first(class), count }, Why::Stranded { until });
+        }
     }
     let mut left = placeholders.settle(&mut placement);
     take_back(&mut placement, &mut leaving, &mut left);
@@ -102,7 +122,7 @@ pub(super) fn place(
         slack.placeholders = placeholders.report(&placement);
     }
     cut_rooms(open, round, present);
-    Placed { placement, start, bought, placeholders }
+    Placed { placement, start, bought, placeholders, growth }
 }
 
 /// Places pods for which there is no other room on nodes that are on their way out, so that these stay: that costs nothing

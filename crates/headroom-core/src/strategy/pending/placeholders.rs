@@ -77,14 +77,6 @@ impl Placeholders {
         self.lots.iter_mut().for_each(|lot| (lot.kept, lot.settled) = (None, 0));
     }
 
-    /// What was settled was undone; those that had been put back before are there still when they are `kept`.
-    pub(super) fn unsettle(&mut self, kept: bool) {
-        for lot in &mut self.lots {
-            lot.settled = 0;
-            lot.kept.take_if(|_| !kept);
-        }
-    }
-
     /// Puts those back that are not yet where they were, and places the rest on what is there and on its way; the answer is
     /// what finds no place.
     pub(super) fn settle(&mut self, placement: &mut Placement) -> Vec<(ClassId, u32)> {

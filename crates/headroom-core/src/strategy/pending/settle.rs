@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::open::Open;
 use super::placeholders::Placeholders;
 use crate::estimator::Order;
-use crate::scheduling::{Mark, Placement, TemplateId};
+use crate::scheduling::{Placement, TemplateId};
 use crate::snapshot::ClassId;
 
 /// Places pods, and placeholders beside them, on what is there and on its way; the answer is the pods that find no place.
@@ -35,9 +35,8 @@ pub(super) fn settle(
     let mut attempt = |order: Order, keep: bool| {
         let left = place(order, keep, placement, placeholders);
         let helped = keep && any_helped(placement, open, &left);
-        let filled = placement.mark();
         let lost = (count(&left), count(&placeholders.settle(placement)));
-        Attempt { order, keep, left, filled, helped, lost }
+        Attempt { order, keep, left, helped, lost }
     };
     let first = attempt(Order::Priority, true);
     if first.lost == (0, 0) || (first.lost.0 == 0 && !upcoming) {
@@ -47,26 +46,19 @@ pub(super) fn settle(
     let is_fair = |attempt: &Attempt| !attempt.helped && no_more(&attempt.left, &alone.left);
     let mut best = if is_fair(&first) && first.lost <= alone.lost { &first } else { &alone };
     let mut better: Attempt;
-    let mut last = (alone.order, alone.keep);
     let orders = [Order::Size, Order::BoundFirst, Order::LargestShare].into_iter().filter(|_| upcoming);
     for (order, keep) in orders.flat_map(|order| [(order, true), (order, false)]) {
         if best.lost == (0, 0) {
             break;
         }
         let other = attempt(order, keep);
-        last = (order, keep);
         if other.lost < best.lost && is_fair(&other) {
             better = other;
             best = &better;
         }
     }
     let (order, keep) = (best.order, best.keep);
-    if last != (order, keep) {
-        return place(order, keep, placement, placeholders);
-    }
-    placement.rollback(best.filled);
-    placeholders.unsettle(keep);
-    best.left.clone()
+    place(order, keep, placement, placeholders)
 }
 
 /// One way to place pods and placeholders.
@@ -75,8 +67,6 @@ struct Attempt {
     /// Placeholders keep their places, and pods go beside them.
     keep: bool,
     left: Vec<(ClassId, u32)>,
-    /// When the pods were placed, and of the placeholders those that keep their places.
-    filled: Mark,
     /// Pods are left for which a machine may be bought.
     helped: bool,
     /// How many pods and how many placeholders are left.
