@@ -89,12 +89,18 @@ impl Follower {
             match failure {
                 Failure::NotServed => return,
                 Failure::Forbidden(message) => {
-                    self.warn_forbidden(&message);
-                    tokio::time::sleep(self.timing.forbidden_pause).await;
+                    // An API server that has just started refuses what it allows a moment later.
+                    if pauses.is_long() {
+                        self.warn_forbidden(&message);
+                    }
+                    pauses.pause().await;
                 }
                 failure => {
+                    let resource = self.resource.plural;
                     if pauses.is_first() {
-                        tracing::warn!(resource = self.resource.plural, %failure, "a watch failed and is tried again");
+                        tracing::warn!(resource, %failure, "a watch failed and is tried again");
+                    } else {
+                        tracing::debug!(resource, %failure, "it failed again");
                     }
                     pauses.pause().await;
                 }

@@ -21,8 +21,6 @@ pub(super) struct Timing {
     pub(super) first_pause: Duration,
     /// The longest time between attempts.
     pub(super) longest_pause: Duration,
-    /// Between attempts of what is not allowed.
-    pub(super) forbidden_pause: Duration,
     /// How often it is looked up whether the cluster has a kind that is not part of Kubernetes.
     pub(super) discovery: Duration,
 }
@@ -37,7 +35,6 @@ impl Default for Timing {
             page: 500,
             first_pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(5),
-            forbidden_pause: Duration::from_secs(60),
             discovery: Duration::from_secs(60),
         }
     }
@@ -65,6 +62,11 @@ impl Pauses {
     /// Whether there was none since something worked.
     pub(super) fn is_first(&self) -> bool {
         self.next == self.timing.first_pause
+    }
+
+    /// Whether it has been going on for as long as anything that passes.
+    pub(super) fn is_long(&self) -> bool {
+        self.next == self.timing.longest_pause
     }
 
     /// Something worked.

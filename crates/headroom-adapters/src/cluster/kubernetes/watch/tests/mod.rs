@@ -24,7 +24,6 @@ fn fast() -> Timing {
         page: 2,
         first_pause: Duration::from_millis(20),
         longest_pause: Duration::from_millis(100),
-        forbidden_pause: Duration::from_millis(100),
         discovery: Duration::from_millis(100),
         ..Timing::default()
     }
