@@ -128,6 +128,11 @@ impl Executor {
         begun
     }
 
+    /// Whether an action has to wait, since another one that touches the same is under way.
+    pub(super) fn holds(&self, planned: &Planned) -> bool {
+        self.under_way.contains(&Target::of(planned))
+    }
+
     /// What has ended next; None when nothing is under way.
     pub(super) async fn next(&mut self) -> Option<Vec<Outcome>> {
         let outcomes = match self.tasks.join_next().await? {

@@ -12,11 +12,24 @@ use super::executor::{Failure, Outcome};
 use super::hold::Hold;
 use super::pilot::Flown;
 
-/// What a round decided. What the round before decided as well is not said again.
-pub(super) fn round(plan: &Plan, before: Option<&Plan>, hold: Option<&Hold>) {
-    let before = before.map_or(&[] as &[Planned], |plan| &plan.actions);
-    for planned in plan.actions.iter().filter(|planned| !before.contains(planned)) {
-        decision(planned, hold);
+/// What a round decided. What was `said` of the round before is not said again, and what `waits` for something that is
+/// under way is said when it begins. The answer is what has been said of this round.
+pub(super) fn round(
+    plan: &Plan,
+    said: &[Planned],
+    hold: Option<&Hold>,
+    waits: impl Fn(&Planned) -> bool,
+) -> Vec<Planned> {
+    let mut now_said = Vec::new();
+    for planned in &plan.actions {
+        let is_new = !said.contains(planned);
+        if is_new && hold.is_none() && waits(planned) {
+            continue;
+        }
+        if is_new {
+            decision(planned, hold);
+        }
+        now_said.push(planned.clone());
     }
     for warning in &plan.report.warnings {
         debug!(%warning);
@@ -24,6 +37,7 @@ pub(super) fn round(plan: &Plan, before: Option<&Plan>, hold: Option<&Hold>) {
     for refusal in &plan.report.refusals {
         debug!(subject = %refusal.subject, "{}", refusal.why);
     }
+    now_said
 }
 
 /// That there was a round.

@@ -7,7 +7,7 @@ use headroom_adapters::cluster::Cluster;
 use headroom_adapters::notebook::{Notebook, NotebookError, Pauses};
 use headroom_core::decide;
 use headroom_core::memory::Memory;
-use headroom_core::plan::Plan;
+use headroom_core::plan::{Plan, Planned};
 use headroom_core::policy::{Mode, Policy};
 use headroom_core::snapshot::{Builder, Change};
 use indexmap::IndexSet;
@@ -58,6 +58,8 @@ pub(crate) struct Pilot {
     /// The latest of what was left out or read otherwise.
     misread: IndexSet<String>,
     last: Option<Last>,
+    /// Of the actions of the last round, what the log has said.
+    said: Vec<Planned>,
     rounds: u64,
     recorder: Option<Recorder>,
     metrics: Arc<Metrics>,
@@ -108,6 +110,7 @@ impl Pilot {
             pauses: Pauses::default(),
             misread: IndexSet::new(),
             last: None,
+            said: Vec::new(),
             rounds: 0,
             recorder,
             metrics,
@@ -127,6 +130,7 @@ impl Pilot {
     pub(crate) fn stand_by(&mut self) {
         self.memory = None;
         self.last = None;
+        self.said = Vec::new();
         self.herald.stand_by();
     }
 
@@ -198,7 +202,7 @@ impl Pilot {
         };
         let mut begun = 0;
         let wake_at = plan.wake_at;
-        journal::round(&plan, self.last.as_ref().map(|last| &last.plan), hold.as_ref());
+        self.said = journal::round(&plan, &self.said, hold.as_ref(), |planned| self.executor.holds(planned));
         if hold.is_none() {
             let clouds = &self.clouds;
             begun = self.executor.start(plan.to_execute(), |group| clouds.of(group));
