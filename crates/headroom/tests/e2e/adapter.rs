@@ -42,7 +42,7 @@ async fn taints(scene: &Scene<'_>, node: &str) -> Vec<String> {
 #[tokio::test]
 async fn foreign_taints_survive_and_so_do_ours() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "taints").await;
+    let scene = Scene::new(&plane, "taints").await;
     scene.node(&Machine::named("taints-1", "4", "16Gi")).await;
     let ours = Acts::new(client(&scene, Fence::open()).await);
     let theirs = Acts::new(scene.client.clone());
@@ -70,7 +70,7 @@ async fn foreign_taints_survive_and_so_do_ours() {
 #[tokio::test]
 async fn a_budget_holds_an_eviction_and_lets_it_go() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "evictions").await;
+    let scene = Scene::new(&plane, "evictions").await;
     scene.node(&Machine::named("evictions-1", "4", "16Gi")).await;
     scene.deploy(&Workload::named("web").replicas(2)).await;
     scene.runs("web", 2, 60).await;
@@ -109,7 +109,7 @@ async fn a_budget_holds_an_eviction_and_lets_it_go() {
 #[tokio::test]
 async fn a_node_whose_machine_is_gone_is_forgotten() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "forgotten").await;
+    let scene = Scene::new(&plane, "forgotten").await;
     scene.node(&Machine::named("forgotten-1", "4", "16Gi")).await;
     let acts = Acts::new(client(&scene, Fence::open()).await);
     acts.forget("forgotten-1").await.unwrap();
@@ -120,7 +120,7 @@ async fn a_node_whose_machine_is_gone_is_forgotten() {
 #[tokio::test]
 async fn leaders_follow_one_another_and_only_one_writes() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "election").await;
+    let scene = Scene::new(&plane, "election").await;
     scene.node(&Machine::named("election-1", "4", "16Gi")).await;
     let timing = Timing {
         lease: Duration::from_secs(5),
@@ -162,7 +162,7 @@ async fn leaders_follow_one_another_and_only_one_writes() {
 #[tokio::test]
 async fn another_autoscaler_is_found_by_its_lease() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "rivals").await;
+    let scene = Scene::new(&plane, "rivals").await;
     let spec = json!({
         "holderIdentity": "karpenter-0", "leaseDurationSeconds": 15,
         "renewTime": format!("{:.6}", Timestamp::now()),
@@ -177,7 +177,7 @@ async fn another_autoscaler_is_found_by_its_lease() {
 #[tokio::test]
 async fn a_memory_survives_in_its_config_map() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "memory").await;
+    let scene = Scene::new(&plane, "memory").await;
     let client = client(&scene, Fence::open()).await;
     let store = || Store::new(client.clone(), scene.name, "headroom-memory");
     let (first, second) = (store(), store());

@@ -10,7 +10,7 @@ const QUICK: &str = "scaleDown: { unneededTime: 3s, delayAfterAdd: 0s }";
 #[tokio::test]
 async fn a_deployment_gets_nodes_from_zero_and_loses_them_when_it_shrinks() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "growing").await;
+    let scene = Scene::new(&plane, "growing").await;
     let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
     let headroom = Headroom::start(&scene, Role::Headroom, QUICK, &groups);
     scene.deploy(&Workload::named("web").replicas(10)).await;
@@ -58,7 +58,7 @@ async fn a_deployment_gets_nodes_from_zero_and_loses_them_when_it_shrinks() {
 #[tokio::test]
 async fn a_disruption_budget_holds_a_drain_until_it_lets_go() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "budget").await;
+    let scene = Scene::new(&plane, "budget").await;
     let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
     let headroom = Headroom::start(&scene, Role::Headroom, QUICK, &groups);
     scene.deploy(&Workload::named("web").replicas(6)).await;

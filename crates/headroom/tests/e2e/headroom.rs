@@ -1,19 +1,22 @@
 //! The program itself, as a test runs it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use crate::control_plane::{Role, ports};
+use crate::mount::Mount;
 use crate::process::Process;
 use crate::scene::{LABEL, Scene};
+use crate::wait::wait_until;
 
 /// A running `headroom run`, which keeps its objects in the namespace of its scene.
 pub(crate) struct Headroom {
     process: Process,
-    config: PathBuf,
+    config: Mount,
+    recordings: PathBuf,
     port: u16,
 }
 
@@ -30,33 +33,74 @@ pub(crate) fn group(scene: &Scene<'_>, name: &str, machine: &str, more: &str) ->
 impl Headroom {
     /// Starts one as this user. `settings` are keys at the top of the configuration, `groups` its groups.
     pub(crate) fn start(scene: &Scene<'_>, role: Role, settings: &str, groups: &[String]) -> Self {
+        Self::start_with(scene, role.name(), &scene.plane.kubeconfig(role), settings, groups)
+    }
+
+    /// The same, with the cluster that a kubeconfig file says.
+    pub(crate) fn start_with(
+        scene: &Scene<'_>,
+        name: &str,
+        kubeconfig: &Path,
+        settings: &str,
+        groups: &[String],
+    ) -> Self {
         let plane = scene.plane;
-        let name = format!("{}-{}", scene.name, role.name());
+        let name = format!("{}-{name}", scene.name);
         let [port] = ports::free();
-        let config = plane.directory().join(format!("{name}.yaml"));
-        std::fs::write(&config, configuration(port, settings, groups)).expect("the configuration can be written");
+        let config =
+            Mount::new(plane.directory().join(format!("{name}.config")), &configuration(port, settings, groups));
         let mut command = Command::new(env!("CARGO_BIN_EXE_headroom"));
         command.args(["run", "--log", "debug,hyper=info,kube=info,rustls=info,h2=info,tower=info", "--namespace"]);
-        command.arg(scene.name).arg("--config").arg(&config).arg("--kubeconfig").arg(plane.kubeconfig(role));
+        command.arg(scene.name).arg("--config").arg(config.file()).arg("--kubeconfig").arg(kubeconfig);
+        let recordings = plane.directory().join(format!("{name}.recordings"));
+        command.arg("--record").arg(&recordings);
         let log = plane.directory().join(format!("{name}.log"));
-        Headroom { process: Process::start(command, log, plane.guard()), config, port }
+        Headroom { process: Process::start(command, log, plane.guard()), config, recordings, port }
     }
 
-    /// Writes another configuration, which it reads by itself.
-    pub(crate) fn configure(&self, settings: &str, groups: &[String]) {
-        std::fs::write(&self.config, configuration(self.port, settings, groups)).expect("it can be written");
+    /// Writes another configuration, which it reads by itself, in the way in which a mounted ConfigMap changes.
+    pub(crate) fn configure(&mut self, settings: &str, groups: &[String]) {
+        self.config.replace(&configuration(self.port, settings, groups));
     }
 
-    /// Tells it to end, and checks that it does so well.
+    /// Tells it to end, and checks that it does so well, and that what it recorded is decided again as it was.
     pub(crate) fn stop(mut self) {
         self.process.signal(Signal::TERM);
         let status = self.process.wait(Duration::from_secs(20));
         assert!(status.success(), "{status}; it printed:\n{}", self.process.tail());
+        let recordings = std::fs::read_dir(&self.recordings).expect("it records");
+        let recordings: Vec<PathBuf> = recordings.map(|entry| entry.expect("a file").path()).collect();
+        assert!(!recordings.is_empty(), "nothing is recorded in {}", self.recordings.display());
+        for recording in recordings {
+            let replayed = Command::new(env!("CARGO_BIN_EXE_headroom")).arg("replay").arg(&recording).output();
+            let replayed = replayed.expect("the program starts");
+            assert!(replayed.status.success(), "{}: {replayed:?}", recording.display());
+        }
     }
 
     /// Ends it as a crash would.
     pub(crate) fn kill(mut self) {
         self.process.kill();
+    }
+
+    /// Waits until it makes rounds.
+    pub(crate) async fn acts(&self) {
+        let ready = format!("http://127.0.0.1:{}/readyz", self.port);
+        wait_until("it is ready", 30, async || {
+            let answer = reqwest::get(&ready).await.map_err(|error| error.to_string())?;
+            if answer.status().is_success() { Ok(()) } else { Err(answer.text().await.unwrap_or_default()) }
+        })
+        .await;
+    }
+
+    /// Waits until somebody else has killed it.
+    pub(crate) fn dies(mut self, at_most: Duration) {
+        let status = self.process.wait(at_most);
+        assert!(!status.success(), "it ended by itself; it printed:\n{}", self.process.tail());
+    }
+
+    pub(crate) fn id(&self) -> Pid {
+        self.process.id()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -80,6 +124,15 @@ impl Headroom {
         let server = format!("http://127.0.0.1:{}", self.port);
         let output = command.args(arguments).args(["--server", &server]).output().expect("the program starts");
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    }
+}
+
+/// A test that fails shows what the program has logged.
+impl Drop for Headroom {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the last that was logged:\n{}", self.process.tail());
+        }
     }
 }
 

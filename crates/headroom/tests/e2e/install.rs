@@ -33,7 +33,7 @@ groups:
 #[tokio::test]
 async fn a_group_grows_and_shrinks_with_the_rights_of_the_manifests() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "install").await;
+    let scene = Scene::new(&plane, "install").await;
     let kubeconfig = account::kubeconfig(&scene).await;
     let config = plane.directory().join("install.yaml");
     std::fs::write(&config, CONFIG).expect("a configuration");

@@ -13,7 +13,7 @@ use crate::wait::wait_until;
 #[tokio::test]
 async fn a_second_instance_takes_over_and_a_stopped_leader_writes_nothing_when_it_goes_on() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "leading").await;
+    let scene = Scene::new(&plane, "leading").await;
     let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { min: 0, max: 10 }")];
     let first = Headroom::start(&scene, Role::FirstHeadroom, "", &groups);
     leads("the first instance leads", 30, &first).await;

@@ -29,9 +29,13 @@ impl Process {
         Self { child, ended: None, guard: guard.clone(), log }
     }
 
+    pub(crate) fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         assert!(self.ended.is_none(), "the process has ended: {:?}", self.ended);
-        kill_process(Pid::from_child(&self.child), signal).expect("a child can be signalled");
+        kill_process(self.id(), signal).expect("a child can be signalled");
     }
 
     /// How it ended; None while it is running.
@@ -74,7 +78,7 @@ impl Process {
     pub(crate) fn tail(&self) -> String {
         let output = self.output();
         let lines: Vec<_> = output.lines().collect();
-        lines[lines.len().saturating_sub(30)..].join("\n")
+        lines[lines.len().saturating_sub(60)..].join("\n")
     }
 }
 

@@ -12,8 +12,9 @@ const MACHINE: &str = "{ cpu: 4, memory: 16Gi, pods: 110 }";
 #[tokio::test]
 async fn a_larger_minimum_counts_without_a_restart_and_a_broken_configuration_changes_nothing() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "settings").await;
-    let headroom = Headroom::start(&scene, Role::Headroom, "", &[group(&scene, "web", MACHINE, "size: { max: 5 }")]);
+    let scene = Scene::new(&plane, "settings").await;
+    let mut headroom =
+        Headroom::start(&scene, Role::Headroom, "", &[group(&scene, "web", MACHINE, "size: { max: 5 }")]);
     scene.deploy(&Workload::named("web").replicas(1)).await;
     scene.until("there is one node", 60, |view| view.nodes.len() == 1).await;
     headroom.configure("interval: 1y", &[]);
@@ -30,7 +31,7 @@ async fn a_larger_minimum_counts_without_a_restart_and_a_broken_configuration_ch
 #[tokio::test]
 async fn what_is_paused_is_shown_and_not_done() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "pausing").await;
+    let scene = Scene::new(&plane, "pausing").await;
     let tell = |verb: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headroom"));
         command.args([verb, "--all", "--namespace", scene.name, "--kubeconfig"]).arg(plane.kubeconfig(Role::Admin));

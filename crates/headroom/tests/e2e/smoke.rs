@@ -10,7 +10,7 @@ use crate::wait::wait_until;
 #[tokio::test]
 async fn a_deployment_runs_on_a_node_that_stays_ready() {
     let Some(plane) = ControlPlane::shared().await else { return };
-    let scene = Scene::new(plane, "smoke").await;
+    let scene = Scene::new(&plane, "smoke").await;
     scene.node(&Machine::named("smoke-1", "4", "16Gi")).await;
     scene.deploy(&Workload::named("web").replicas(3)).await;
     scene.runs("web", 3, 30).await;

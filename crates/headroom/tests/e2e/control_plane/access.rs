@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
-/// The parts of a control plane, and who tests it. All of them may do everything.
+/// The parts of a control plane, and who tests it: they may do everything. And Headroom, which may do what a scene allows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     Admin,
@@ -67,7 +67,11 @@ impl Access {
         let mut tokens = String::new();
         for role in Role::ALL {
             let (name, token) = (role.name(), random());
-            let _ = writeln!(tokens, "{token},{name},{name},\"system:masters\"");
+            let groups = match role {
+                Role::Headroom | Role::SecondHeadroom => "",
+                _ => "system:masters",
+            };
+            let _ = writeln!(tokens, "{token},{name},{name},\"{groups}\"");
             access.kubeconfig(directory, name, &token);
         }
         write(&access.token_file(), &tokens);

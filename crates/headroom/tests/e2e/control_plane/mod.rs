@@ -4,13 +4,15 @@ mod access;
 mod binaries;
 pub(crate) mod ports;
 mod programs;
+mod turn;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube::Client;
-use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio::sync::OnceCell;
 
 use crate::audit;
 use crate::guard::Guard;
@@ -20,9 +22,8 @@ use access::Access;
 pub(crate) use access::Role;
 use binaries::Binaries;
 use programs::Programs;
+use turn::Turn;
 
-/// A control plane needs 700 MiB and, while it starts, a cpu and more.
-static OWN: Semaphore = Semaphore::const_new(1);
 static SHARED: OnceCell<ControlPlane> = OnceCell::const_new();
 
 /// A running control plane with kwok, or what is left of it once a test has stopped a part.
@@ -32,26 +33,48 @@ pub(crate) struct ControlPlane {
     // Held until the end, and dropped in this order: the guard kills what is still running.
     _others: Vec<Process>,
     guard: Arc<Guard>,
-    _permit: Option<SemaphorePermit<'static>>,
+    _turn: Option<Turn>,
+}
+
+/// The control plane that tests share, while one of them runs.
+pub(crate) struct Shared {
+    plane: &'static ControlPlane,
+    _turn: Turn,
+}
+
+impl Deref for Shared {
+    type Target = ControlPlane;
+
+    fn deref(&self) -> &ControlPlane {
+        self.plane
+    }
 }
 
 impl ControlPlane {
     /// The control plane that tests share. It ends with the test program. None, with a message, where there are no
     /// binaries and they are not required.
-    pub(crate) async fn shared() -> Option<&'static Self> {
+    pub(crate) async fn shared() -> Option<Shared> {
         let binaries = Binaries::find()?;
-        Some(SHARED.get_or_init(|| Self::launch(binaries, None)).await)
+        let turn = Turn::beside_others().await;
+        let plane = SHARED.get_or_init(|| Self::launch(binaries, None)).await;
+        Some(Shared { plane, _turn: turn })
     }
 
     /// One for the caller alone, which may stop the API server. Only a few run at once. None as with
     /// [`ControlPlane::shared`].
     pub(crate) async fn own() -> Option<Self> {
         let binaries = Binaries::find()?;
-        let permit = OWN.acquire().await.expect("never closed");
-        Some(Self::launch(binaries, Some(permit)).await)
+        Some(Self::launch(binaries, Some(Turn::with_a_control_plane().await)).await)
     }
 
-    async fn launch(binaries: Binaries, permit: Option<SemaphorePermit<'static>>) -> Self {
+    /// One for the caller, for whom all other tests wait, since it needs the whole machine. None as with
+    /// [`ControlPlane::shared`].
+    pub(crate) async fn alone() -> Option<Self> {
+        let binaries = Binaries::find()?;
+        Some(Self::launch(binaries, Some(Turn::alone().await)).await)
+    }
+
+    async fn launch(binaries: Binaries, turn: Option<Turn>) -> Self {
         let directory = tempfile::Builder::new().prefix("headroom-e2e-").tempdir().expect("a directory").keep();
         let guard = Arc::new(Guard::of(&directory));
         let [etcd_port, peer_port, port] = ports::free();
@@ -64,7 +87,7 @@ impl ControlPlane {
             _others: vec![etcd],
             guard: guard.clone(),
             programs,
-            _permit: permit,
+            _turn: turn,
         };
         plane.ready().await;
         let programs = &plane.programs;
@@ -76,7 +99,12 @@ impl ControlPlane {
 
     /// A client for everything.
     pub(crate) async fn client(&self) -> Client {
-        self.programs.access.client(Role::Admin).await.expect("the API server was ready before")
+        self.client_of(Role::Admin).await
+    }
+
+    /// A client for what one of its users may do.
+    pub(crate) async fn client_of(&self, role: Role) -> Client {
+        self.programs.access.client(role).await.expect("the API server was ready before")
     }
 
     /// The kubeconfig file of one of its users.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::account;
 use crate::control_plane::ControlPlane;
 use crate::wait::wait_until;
 pub(crate) use objects::{Machine, Workload};
@@ -34,6 +35,7 @@ impl<'a> Scene<'a> {
     pub(crate) async fn new(plane: &'a ControlPlane, name: &'static str) -> Self {
         let scene = Self { name, client: plane.client().await, plane };
         scene.apply_to_cluster::<Namespace>(json!({ "metadata": { "name": name } })).await;
+        account::grant(&scene).await;
         scene
     }
 

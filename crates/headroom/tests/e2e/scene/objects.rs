@@ -25,6 +25,19 @@ impl Workload {
         self
     }
 
+    /// What each pod requests.
+    pub(crate) fn requests(mut self, cpu: &str, memory: &str) -> Self {
+        self.requests = json!({ "cpu": cpu, "memory": memory });
+        self
+    }
+
+    /// More of the specification of each pod.
+    pub(crate) fn pod(mut self, more: Value) -> Self {
+        let Value::Object(more) = more else { panic!("a map") };
+        self.pod.as_object_mut().expect("a map").extend(more);
+        self
+    }
+
     pub(super) fn deployment(&self, scene: &str) -> Value {
         let mut pod = self.pod.clone();
         pod["nodeSelector"][LABEL] = scene.into();
