@@ -26,10 +26,16 @@ impl<'a> Identities<'a> {
     /// Whether one of the nodes is this machine: it has its provider id or, where the cloud gives them, its host name or
     /// address.
     pub(super) fn has(&self, machine: &Instance) -> bool {
-        let ids = || self.nodes.iter().filter_map(|node| node.provider_id.as_deref()).collect();
-        let names = || self.nodes.iter().flat_map(|node| names(node)).collect();
+        let ids = || self.all(self.nodes.iter().filter_map(|node| node.provider_id.as_deref()));
+        let names = || self.all(self.nodes.iter().flat_map(|node| names(node)));
         self.provider_ids.get_or_init(ids).contains(&*machine.provider_id)
             || machine.addresses.iter().any(|address| self.names.get_or_init(names).contains(&**address))
+    }
+
+    fn all(&self, names: impl Iterator<Item = &'a str>) -> FxHashSet<&'a str> {
+        let mut all = FxHashSet::with_capacity_and_hasher(self.nodes.len(), Default::default());
+        all.extend(names);
+        all
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Amounts of one pod or node are a row of numbers, one column each, so that comparing two is a walk over two slices.
 
-use std::ops::BitAnd;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -10,9 +9,8 @@ use smallvec::SmallVec;
 use crate::plan::Resource;
 use crate::quantity::{Resources, Totals};
 
-/// Columns that are always there: cpu, memory, ephemeral storage, pods. What is asked most often of rows takes so many columns
-/// at a time, so that it is no loop in most clusters.
-const FIXED: usize = 4;
+/// Columns that are always there: cpu, memory, ephemeral storage, pods.
+pub(super) const FIXED: usize = 4;
 
 /// Amounts of each resource, one column each.
 pub(super) type Row = SmallVec<[i64; 6]>;
@@ -88,15 +86,7 @@ fn clamp(amount: i128) -> i64 {
 /// Whether one pod fits. Of a resource that it does not ask for, even less than nothing may be left.
 #[inline]
 pub(super) fn covers(free: &[i64], need: &[i64]) -> bool {
-    // The same as: needs nothing, or no more than is free.
-    let enough = |(need, free): (&i64, &i64)| *need <= (*free).max(0);
-    let all =
-        |(need, free): (&[i64; FIXED], &[i64; FIXED])| need.iter().zip(free).map(enough).fold(true, BitAnd::bitand);
-    let (first_free, more_free) = free.as_chunks();
-    let (first_need, more_need) = need.as_chunks();
-    free.len() == need.len()
-        && first_need.iter().zip(first_free).all(all)
-        && more_need.iter().zip(more_free).all(enough)
+    free.len() == need.len() && need.iter().zip(free).all(|(need, free)| *need <= 0 || need <= free)
 }
 
 /// How many equal pods fit.

@@ -44,7 +44,7 @@ pub(in crate::scheduling) struct Node {
     pub(in crate::scheduling) limits: Vec<(u32, u32)>,
     /// Pods by class, those that are being deleted left out: the ones that some rule or wish looks at, the ones that are not
     /// in the snapshot and, on machines without a name, all.
-    pub(super) pods: Vec<(u32, u32)>,
+    pub(super) pods: SmallVec<[(u32, u32); 4]>,
 }
 
 impl Default for Node {
@@ -64,7 +64,7 @@ impl Default for Node {
             devices: Vec::new(),
             attached: Vec::new(),
             limits: Vec::new(),
-            pods: Vec::new(),
+            pods: SmallVec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is free on many nodes, to find the next one on which a pod fits without looking at each.
 
-use crate::scheduling::resources::covers;
+use crate::scheduling::resources::{FIXED, covers};
 
 /// The rows of free resources of a list of nodes, and above them, block by block, the most of each resource that is
 /// free in the block: a binary tree in one vector, whose root is row 1.
@@ -97,7 +97,7 @@ impl Rooms {
         // The largest block that begins here.
         at >>= at.trailing_zeros();
         loop {
-            if covers(self.row(at), need) {
+            if self.has(at, need) {
                 if at >= self.space {
                     let found = at - self.space;
                     return if found < self.len { u32::try_from(found).ok() } else { None };
@@ -116,12 +116,24 @@ impl Rooms {
 
     /// Whether a node may have room for a pod with these needs. When not, none has.
     pub(super) fn may_have(&self, need: &[i64]) -> bool {
-        self.len > 0 && covers(self.most(), need)
+        self.len > 0 && self.has(1, need)
     }
 
     /// The most of each resource that is free on a node, each resource on its own.
     pub(in crate::scheduling) fn most(&self) -> &[i64] {
         self.row(1)
+    }
+
+    /// Whether there is as much in a row as a pod needs.
+    #[inline]
+    fn has(&self, at: usize, need: &[i64]) -> bool {
+        // In most clusters these are all columns, and a row of known length is no loop.
+        match <&[i64; FIXED]>::try_from(need) {
+            Ok(need) if self.width == FIXED => {
+                self.rows.as_chunks::<FIXED>().0.get(at).is_some_and(|free| covers(free, need))
+            }
+            _ => covers(self.row(at), need),
+        }
     }
 
     fn row(&self, at: usize) -> &[i64] {
@@ -144,20 +156,32 @@ impl Rooms {
 
     /// Works out a block from its halves; whether that changed it.
     fn refresh(&mut self, at: usize) -> bool {
+        // As in `has`.
+        if self.width == FIXED
+            && let Some((above, [left, right, ..])) = self.rows.as_chunks_mut::<FIXED>().0.split_at_mut_checked(2 * at)
+        {
+            return above.get_mut(at).is_some_and(|block| set_most(block, left, right));
+        }
         let width = self.width;
         let Some((above, below)) = self.rows.split_at_mut_checked(2 * at * width) else { return false };
         let (Some(block), Some(halves)) = (above.get_mut(at * width..(at + 1) * width), below.get(..2 * width)) else {
             return false;
         };
         let (left, right) = halves.split_at(width);
-        let mut changed = false;
-        for ((block, left), right) in block.iter_mut().zip(left).zip(right) {
-            let most = *left.max(right);
-            changed |= *block != most;
-            *block = most;
-        }
-        changed
+        set_most(block, left, right)
     }
+}
+
+/// Sets each resource of a row to the most of two; whether that changed any.
+#[inline]
+fn set_most(block: &mut [i64], left: &[i64], right: &[i64]) -> bool {
+    let mut changed = false;
+    for ((block, left), right) in block.iter_mut().zip(left).zip(right) {
+        let most = *left.max(right);
+        changed |= *block != most;
+        *block = most;
+    }
+    changed
 }
 
 #[cfg(test)]
@@ -210,6 +234,23 @@ mod tests {
             }
             filled.fill(rows.iter().map(|row| &row[..]));
             assert_eq!((filled.len, filled.space, &filled.rows), (pushed.len, pushed.space, &pushed.rows));
+        }
+    }
+
+    #[test]
+    fn rows_of_known_length_are_searched_as_longer_ones() {
+        let (mut short, mut long) = (Rooms::new(4), Rooms::new(5));
+        let row = |at: i64| [at * 7 % 13, at * 5 % 11, at % 3, at * 3 % 7, 0];
+        for at in 0..50 {
+            short.push(&row(at)[..4]);
+            long.push(&row(at));
+        }
+        for step in 0..200_u32 {
+            let (at, new) = (step * 17 % 50, row(i64::from(step) * 3 + 1));
+            assert_eq!(short.set(at, &new[..4]), long.set(at, &new), "step {step}");
+            assert_eq!(short.most(), &long.most()[..4], "step {step}");
+            let need = row(i64::from(step) * 5 + 2);
+            assert_eq!(short.next(step % 50, &need[..4]), long.next(step % 50, &need), "step {step}");
         }
     }
 
