@@ -1,5 +1,7 @@
 //! The program itself, as a test runs it.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -17,6 +19,8 @@ pub(crate) struct Headroom {
     process: Process,
     config: Mount,
     recordings: PathBuf,
+    /// What nobody may read anywhere.
+    secrets: Vec<String>,
     port: u16,
 }
 
@@ -52,10 +56,13 @@ impl Headroom {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headroom"));
         command.args(["run", "--log", "debug,hyper=info,kube=info,rustls=info,h2=info,tower=info", "--namespace"]);
         command.arg(scene.name).arg("--config").arg(config.file()).arg("--kubeconfig").arg(kubeconfig);
+        let credentials = std::fs::read_to_string(kubeconfig).expect("a kubeconfig file");
+        let secrets = credentials.lines().filter_map(|line| line.trim().strip_prefix("token: ")).map(str::to_owned);
+        let secrets = secrets.collect();
         let recordings = plane.directory().join(format!("{name}.recordings"));
         command.arg("--record").arg(&recordings);
         let log = plane.directory().join(format!("{name}.log"));
-        Headroom { process: Process::start(command, log, plane.guard()), config, recordings, port }
+        Headroom { process: Process::start(command, log, plane.guard()), config, recordings, secrets, port }
     }
 
     /// Writes another configuration, which it reads by itself, in the way in which a mounted ConfigMap changes.
@@ -68,6 +75,8 @@ impl Headroom {
         self.process.signal(Signal::TERM);
         let status = self.process.wait(Duration::from_secs(20));
         assert!(status.success(), "{status}; it printed:\n{}", self.process.tail());
+        let log = self.log();
+        assert!(!self.secrets.iter().any(|secret| log.contains(secret)), "the log holds a credential");
         let recordings = std::fs::read_dir(&self.recordings).expect("it records");
         let recordings: Vec<PathBuf> = recordings.map(|entry| entry.expect("a file").path()).collect();
         assert!(!recordings.is_empty(), "nothing is recorded in {}", self.recordings.display());
@@ -75,6 +84,13 @@ impl Headroom {
             let replayed = Command::new(env!("CARGO_BIN_EXE_headroom")).arg("replay").arg(&recording).output();
             let replayed = replayed.expect("the program starts");
             assert!(replayed.status.success(), "{}: {replayed:?}", recording.display());
+            // Of an instance that was killed it has no end.
+            let mut text = Vec::new();
+            let _ = zstd::Decoder::new(File::open(&recording).expect("a file"))
+                .expect("a recording")
+                .read_to_end(&mut text);
+            let text = String::from_utf8_lossy(&text);
+            assert!(!self.secrets.iter().any(|secret| text.contains(secret)), "the recording holds a credential");
         }
     }
 

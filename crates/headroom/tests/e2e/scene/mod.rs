@@ -3,6 +3,7 @@
 mod objects;
 mod view;
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -48,6 +49,19 @@ impl<'a> Scene<'a> {
         let patch = Patch::Merge(json!({ "spec": { "replicas": replicas } }));
         let deployments: Api<Deployment> = Api::namespaced(self.client.clone(), self.name);
         deployments.patch_scale(deployment, &PatchParams::default(), &patch).await.expect("it can be scaled");
+    }
+
+    /// Sees to it that a Deployment which is made smaller keeps a pod on each node, so that pods have to move.
+    pub(crate) async fn keep_one_on_each_node(&self, deployment: &str) {
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), self.name);
+        let view = self.view().await;
+        let mut nodes = BTreeSet::new();
+        for pod in view.pods_of(deployment).filter(|pod| node_of(pod).is_some_and(|node| nodes.insert(node))) {
+            let cost = json!({ "controller.kubernetes.io/pod-deletion-cost": "100" });
+            let patch = Patch::Merge(json!({ "metadata": { "annotations": cost } }));
+            let name = pod.metadata.name.as_deref().expect("a name");
+            pods.patch_metadata(name, &PatchParams::default(), &patch).await.expect("it can be annotated");
+        }
     }
 
     /// Makes a node of this scene by hand, which kwok then runs.
