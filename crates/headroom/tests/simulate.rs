@@ -41,6 +41,15 @@ fn the_example_of_the_reference_is_right() {
     assert_eq!(scenario::parse("example", example).map(|scenario| scenario.groups.len()), Ok(1));
 }
 
+/// The pools of a Nomad cluster start, meet smaller hardware, converge, and let servers go when the load falls.
+#[test]
+fn the_built_in_nomad_scenario_ends_as_recorded() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_headroom")).args(["simulate", "nomad", "-o", "wide"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    expect_file!["scenario/nomad.txt"].assert_eq(&String::from_utf8(output.stdout).unwrap());
+}
+
 #[test]
 fn every_key_of_a_scenario_is_read() {
     let all = "
@@ -77,6 +86,7 @@ machines:
     min: 1
     max: 20
     stock: 15
+    failover: [m]
     labels: { zone: a }
     taints: [{ key: dedicated, value: web, effect: NoExecute }]
     listsMachines: false

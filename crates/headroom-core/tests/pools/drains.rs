@@ -61,16 +61,40 @@ fn a_slow_drain_holds_up_nothing_else() {
               jobs: make s1 ineligible because 1 server: 600 used / 1000 each = 1
               jobs: make s2 ineligible because 1 server: 600 used / 1000 each = 1
 
-            jobs 3, wants +0, 1 in service, 2 tainted, 1 server: 600 used / 1000 each = 1
+            jobs 3, wants +0, 1 in service, 2 tainted, 1 server: 500 used / 1000 each = 1
               jobs: evict default/b from s2 because marked for 15s, 1 pod to move
               not: node s1: drained, 1 task not ended, told to stop at 2026-01-01T00:01:00Z
 
-            jobs 3 -> 2, wants +0, 1 in service, 2 tainted, 1 server: 400 used / 1000 each = 1
+            jobs 3 -> 2, wants +0, 1 in service, 2 tainted, 1 server: 300 used / 1000 each = 1
               jobs: remove s2 because marked for 1m15s and empty
               not: node s1: drained, 1 task not ended, told to stop at 2026-01-01T00:01:00Z
 
-            jobs 2, wants +1, 1 in service, 1 tainted, 2 servers: 1.07Ki used / 1000 each = 2; 1 more needed for 1 waiting task
-              jobs: make s1 eligible because 2 servers: 1.07Ki used / 1000 each = 2; 1 more needed for 1 waiting task
+            jobs 2, wants +1, 1 in service, 1 tainted, 2 servers: 1000 used / 1000 each = 1; 1 more needed for 1 waiting task
+              jobs: make s1 eligible because 2 servers: 1000 used / 1000 each = 1; 1 more needed for 1 waiting task
+        "#]],
+    );
+}
+
+/// A task that is stopping on a server on its way out has been replaced: to count both would take the server back.
+#[test]
+fn a_task_that_is_being_replaced_counts_once() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=3
+         node s{1..3} in=jobs memory=1000 label=meta.hardware=first age=1h
+         pod a on=s1 running memory=900
+         pod b on=s2 running memory=700
+         pod c on=s3 running memory=300
+         round
+         pod c on=s3 running memory=300 deleting
+         pod c2 on=s2 running memory=300
+         after 15s
+         round",
+        expect![[r#"
+            jobs 3, wants -1, 3 in service, 2 servers: 1.86Ki used / 1000 each = 2
+              jobs: make s3 ineligible because 2 servers: 1.86Ki used / 1000 each = 2
+
+            jobs 3, wants +0, 2 in service, 1 tainted, 2 servers: 1.86Ki used / 1000 each = 2
+              not: node s3: drained, 1 task not ended, told to stop at 2026-01-01T00:59:00Z
         "#]],
     );
 }

@@ -87,6 +87,19 @@ fn work_that_no_server_could_take_is_reported_and_not_counted() {
     );
 }
 
+#[test]
+fn a_server_that_boots_has_room_for_what_waits() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=1
+         node s1 in=jobs memory=1000 label=meta.hardware=first age=1m notReady taint=node.kubernetes.io/not-ready:NoSchedule
+         pod queued for=jobs memory=600
+         look",
+        expect![[r#"
+            jobs 1, wants -1, 1 upcoming, 0 servers: 0 used / 1000 each = 0
+        "#]],
+    );
+}
+
 /// The selection does not name the datacenter. Without a server, one is made to see; after that its labels are known.
 #[test]
 fn what_new_servers_are_like_is_learnt_from_the_last() {

@@ -156,6 +156,7 @@ fn fits_action(planned: &Planned) -> bool {
             | Starved { .. }
             | TooOld { .. },
         ) => true,
+        (Action::Resize { .. } | Action::Untaint { .. } | Action::Taint { .. }, Sized { .. }) => true,
         (Action::Resize { from, to }, PodsWaiting { .. }) => to > from,
         (Action::Resize { from, to }, NeverCame { .. } | LaunchFailed { .. }) => to < from,
         (Action::WriteOff { .. }, NeverCame { machines, .. } | LaunchFailed { machines, .. }) => *machines == 1,

@@ -5,7 +5,8 @@ mod shrinking;
 use std::sync::Arc;
 
 use headroom_core::policy::{
-    CountPods, DaemonSets, Group, Mode, Pending, Percent, Policy, RunsOn, Selection, Size, Unhealthy, Utilization,
+    CountPods, CpuPool, DaemonSets, Group, Hardware, MemoryPool, Mode, Pending, Percent, Policy, RunsOn, Selection,
+    Size, Unhealthy, Utilization,
 };
 use headroom_core::quantity::{Money, Resources};
 use headroom_core::snapshot::{Effect, Eviction, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
@@ -99,6 +100,8 @@ fn group(at: usize) -> impl Strategy<Value = (Group, NodeGroup)> {
                 max: (min + more).max(nodes),
                 lists_machines,
                 knows_template,
+                failovers: Vec::new(),
+                measures_cpu: policy.strategy.is_pool(),
             };
             (policy, group)
         },
@@ -141,6 +144,12 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
         prop_oneof![
             2 => utilization().prop_map(headroom_core::policy::Strategy::Utilization),
             2 => pending().prop_map(headroom_core::policy::Strategy::Pending),
+            1 => (1..9_i64, 0..3_u32, 60..3600_i64).prop_map(|(gib, margin, drain)| {
+                let hardware = vec![Hardware { name: "large".into(), memory: gib * GIB, cpu: None }];
+                let drain_deadline = seconds(drain);
+                headroom_core::policy::Strategy::MemoryPool(MemoryPool { hardware, margin, drain_deadline, reserve: 0 })
+            }),
+            1 => Just(headroom_core::policy::Strategy::CpuPool(CpuPool::default())),
         ],
         60..900_i64,
     )

@@ -82,6 +82,8 @@ pub struct NodeGroup {
     pub node_type: Arc<NodeType>,
     /// Labels of its nodes.
     pub labels: Labels,
+    /// The kinds of machines that it gets instead while there is none of those before.
+    pub failovers: Vec<Failover>,
     /// Taints of its nodes.
     pub taints: Vec<Taint>,
     /// How many nodes it has at the start, ready and as old as the scenario.
@@ -97,4 +99,28 @@ pub struct NodeGroup {
     pub lists_machines: bool,
     /// Whether the cloud says what a new machine will be like.
     pub knows_template: bool,
+    /// Whether its nodes say how busy their cpus are: as much of each as its pods request.
+    pub measures_cpu: bool,
+}
+
+/// Another kind of machines for a group.
+#[derive(Clone, Debug, Default)]
+pub struct Failover {
+    /// The kind.
+    pub node_type: Arc<NodeType>,
+    /// Labels of such nodes.
+    pub labels: Labels,
+}
+
+impl NodeGroup {
+    /// The kinds of machines that it may have, the best first, with the labels of their nodes.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&Arc<NodeType>, &Labels)> {
+        let failovers = self.failovers.iter().map(|failover| (&failover.node_type, &failover.labels));
+        std::iter::once((&self.node_type, &self.labels)).chain(failovers)
+    }
+
+    /// One of them.
+    pub(crate) fn kind(&self, at: usize) -> (&Arc<NodeType>, &Labels) {
+        self.kinds().nth(at).unwrap_or((&self.node_type, &self.labels))
+    }
 }

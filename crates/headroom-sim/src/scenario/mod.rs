@@ -14,7 +14,7 @@ use headroom_core::snapshot::SharedSpec;
 
 pub use demand::{Arrival, Burst, Demand, Shape, Workload};
 pub use life::{Life, PodBudget, PodShare};
-pub use machine::{Flaky, NodeGroup, NodeType, OutOfStock, Span};
+pub use machine::{Failover, Flaky, NodeGroup, NodeType, OutOfStock, Span};
 pub use mishap::{Incident, Mishap};
 pub use schedule::{Schedule, When};
 

@@ -1,7 +1,7 @@
 //! The cloud: node groups with a target, stock, and machines that are launched to meet it.
 
 use headroom_core::policy::Percent;
-use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, LaunchError, LaunchFailure, Template};
+use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, Labels, LaunchError, LaunchFailure, Template};
 use thiserror::Error;
 
 use super::nodes::HOUR;
@@ -108,14 +108,15 @@ impl World {
         self.ledger.levels(group).wanted = nodes;
         self.note_group(group);
         for _ in 0..nodes {
-            let machine = self.new_machine(group);
+            let machine = self.new_machine(group, 0);
             self.register(machine);
             self.recover(machine);
             if node_type.flaky.is_some() {
                 self.plan(HOUR, Event::Wavers(machine));
             }
         }
-        self.plan_restock(&node_type);
+        let kinds: Vec<Arc<NodeType>> = self.groups[group].spec.kinds().map(|(kind, _)| Arc::clone(kind)).collect();
+        kinds.iter().for_each(|kind| self.plan_restock(kind));
         self.plan_restock_of(group);
     }
 
@@ -188,15 +189,15 @@ impl World {
         self.reconcile_like(group);
     }
 
-    /// Reconciles every group with the node type of this one: what one gives back another may wait for.
+    /// Reconciles every group with a node type of this one: what one gives back another may wait for.
     pub(super) fn reconcile_like(&mut self, group: usize) {
-        let node_type = Arc::clone(&self.groups[group].spec.node_type.name);
-        self.groups_of(&node_type).into_iter().for_each(|group| self.reconcile(group));
+        let kinds = self.groups[group].spec.kinds().map(|(kind, _)| &kind.name);
+        let alike: BTreeSet<usize> = kinds.flat_map(|name| self.groups_of(name)).collect();
+        alike.into_iter().for_each(|group| self.reconcile(group));
     }
 
     /// Launches what a group lacks, as far as there is stock, and ends what it has too many.
     pub(super) fn reconcile(&mut self, group: usize) {
-        let in_stock = self.in_stock(group).unwrap_or(u32::MAX);
         let state = &self.groups[group];
         let have = count(&state.machines);
         let surplus = have.saturating_sub(state.target);
@@ -206,13 +207,16 @@ impl World {
             .iter()
             .map(|id| (self.machines.get(id).is_some_and(|machine| machine.node.is_none()), *id))
             .collect();
-        let missing = state.target.saturating_sub(have).min(in_stock);
+        let missing = state.target.saturating_sub(have);
         order.sort_unstable_by(|a, b| b.cmp(a));
         for (_, id) in order.into_iter().take(surplus as usize) {
             self.end_machine(id);
         }
         for _ in 0..missing {
-            self.launch(group);
+            match self.kind_in_stock(group) {
+                Some(kind) => self.launch(group, kind),
+                None => return,
+            }
         }
     }
 
@@ -231,7 +235,7 @@ impl World {
     }
 
     pub(super) fn groups_of(&self, node_type: &str) -> Vec<usize> {
-        let of_type = |(_, group): &(usize, &Group)| *group.spec.node_type.name == *node_type;
+        let of_type = |(_, group): &(usize, &Group)| group.spec.kinds().any(|(kind, _)| *kind.name == *node_type);
         self.groups.iter().enumerate().filter(of_type).map(|(index, _)| index).collect()
     }
 
@@ -266,7 +270,7 @@ impl World {
         }
     }
 
-    pub(super) fn new_machine(&mut self, group: usize) -> MachineId {
+    pub(super) fn new_machine(&mut self, group: usize, kind: usize) -> MachineId {
         let state = &mut self.groups[group];
         let id = MachineId(self.launched);
         self.launched += 1;
@@ -274,7 +278,7 @@ impl World {
         state.machines.insert(id);
         let name: Arc<str> = format!("{}-{:04}", state.spec.name, state.made).into();
         let provider_id = format!("sim:///{}/{:04}", state.spec.name, state.made).into();
-        let machine = Machine { group, name: Arc::clone(&name), provider_id, launched: self.now, node: None };
+        let machine = Machine { group, kind, name: Arc::clone(&name), provider_id, launched: self.now, node: None };
         self.machines.insert(id, machine);
         self.by_name.insert(name, id);
         self.ledger.levels(group).machines += 1;
@@ -282,13 +286,14 @@ impl World {
         id
     }
 
-    fn launch(&mut self, group: usize) {
-        let id = self.new_machine(group);
+    fn launch(&mut self, group: usize, kind: usize) {
+        let id = self.new_machine(group, kind);
         let state = &mut self.groups[group];
-        let boot = state.stream.within(state.spec.node_type.boot);
+        let node_type = Arc::clone(state.spec.kind(kind).0);
+        let boot = state.stream.within(node_type.boot);
         let doomed = state.doomed > 0;
         state.doomed = state.doomed.saturating_sub(1);
-        if state.stream.chance(state.spec.node_type.boot_failures) || doomed {
+        if state.stream.chance(node_type.boot_failures) || doomed {
             self.ledger.counts.failed_boots += 1;
         } else {
             self.plan(boot, Event::Boots(id));
@@ -297,17 +302,45 @@ impl World {
 
     /// How many more machines of a group the cloud can make now; None is no limit.
     fn in_stock(&self, group: usize) -> Option<u32> {
-        let NodeGroup { node_type, stock, labels, .. } = &self.groups[group].spec;
+        let spec = &self.groups[group].spec;
+        let kinds = spec.kinds().map(|(node_type, labels)| self.in_stock_of(node_type, labels));
+        let kinds = kinds.reduce(|sum, left| Some(sum?.saturating_add(left?))).flatten();
+        let own = spec.stock.as_ref().map(|stock| self.left(stock, count(&self.groups[group].machines)));
+        [own, kinds].into_iter().flatten().min()
+    }
+
+    /// The best kind of which the cloud can make another machine for a group now.
+    fn kind_in_stock(&self, group: usize) -> Option<usize> {
+        let spec = &self.groups[group].spec;
+        let own = spec.stock.as_ref().map(|stock| self.left(stock, count(&self.groups[group].machines)));
+        let has = |(node_type, labels): (&Arc<NodeType>, &Labels)| self.in_stock_of(node_type, labels) != Some(0);
+        if own == Some(0) { None } else { spec.kinds().position(has) }
+    }
+
+    /// How many more machines of a kind the cloud can make now for nodes with these labels; None is no limit.
+    fn in_stock_of(&self, node_type: &NodeType, labels: &Labels) -> Option<u32> {
         let zone = labels.get(ZONE).map(Arc::from);
         if [None, zone].into_iter().any(|zone| self.stock_outs.contains_key(&(Arc::clone(&node_type.name), zone))) {
             return Some(0);
         }
-        let left = |stock: &Option<Schedule>, groups: &[usize]| {
-            let used = groups.iter().map(|group| count(&self.groups[*group].machines));
-            Some(stock.as_ref()?.whole_at(self.now).saturating_sub(used.fold(0, u32::saturating_add)))
+        let made = || self.groups_of(&node_type.name).into_iter().map(|group| self.made_of(group, &node_type.name));
+        node_type.stock.as_ref().map(|stock| self.left(stock, made().fold(0, u32::saturating_add)))
+    }
+
+    /// How many machines of a kind a group has.
+    fn made_of(&self, group: usize, node_type: &str) -> u32 {
+        let Group { spec, machines, .. } = &self.groups[group];
+        if spec.failovers.is_empty() {
+            return count(machines);
+        }
+        let is_it = |id: &&MachineId| {
+            self.machines.get(id).is_some_and(|machine| *spec.kind(machine.kind).0.name == *node_type)
         };
-        let limits = [left(stock, &[group]), left(&node_type.stock, &self.groups_of(&node_type.name))];
-        limits.into_iter().flatten().min()
+        u32::try_from(machines.iter().filter(is_it).count()).unwrap_or(u32::MAX)
+    }
+
+    fn left(&self, stock: &Schedule, used: u32) -> u32 {
+        stock.whole_at(self.now).saturating_sub(used)
     }
 
     fn plan_restock(&mut self, node_type: &Arc<NodeType>) {

@@ -114,6 +114,8 @@ struct Crew {
 #[derive(Debug)]
 struct Machine {
     group: usize,
+    /// Which of the group's kinds of machines it is.
+    kind: usize,
     name: Arc<str>,
     provider_id: Box<str>,
     launched: Timestamp,

@@ -1,8 +1,9 @@
 //! Nodes register, turn ready and not ready, and go with their machines.
 
+use headroom_core::policy::Percent;
 use headroom_core::quantity::Resources;
 use headroom_core::scheduling::parts_of_device;
-use headroom_core::snapshot::{Effect, Readiness, Taint};
+use headroom_core::snapshot::{Effect, Labels, Readiness, Taint};
 
 use super::fit::{daemon_fits, may_stay};
 use super::*;
@@ -20,7 +21,7 @@ impl World {
     pub(super) fn boot(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get(&id) else { return };
         let group = &mut self.groups[machine.group];
-        let node_type = Arc::clone(&group.spec.node_type);
+        let node_type = Arc::clone(group.spec.kind(machine.kind).0);
         let (warm_up, devices_after) = (group.within(node_type.warm_up), group.within(node_type.devices_after));
         let flaky = node_type.flaky;
         self.register(id);
@@ -38,14 +39,16 @@ impl World {
     pub(super) fn register(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get_mut(&id) else { return };
         let spec = &self.groups[machine.group].spec;
+        let (node_type, labels) = spec.kind(machine.kind);
         let object = Node {
             name: Arc::clone(&machine.name),
             provider_id: Some(machine.provider_id.clone()),
-            labels: labels(spec, &machine.name),
+            labels: with_hostname(labels, &machine.name),
             taints: spec.taints.clone(),
             created: Some(self.now),
-            allocatable: spec.node_type.allocatable.clone(),
-            capacity: spec.node_type.capacity.clone(),
+            allocatable: node_type.allocatable.clone(),
+            capacity: node_type.capacity.clone(),
+            busy: spec.measures_cpu.then_some(Percent(0)),
             ..Node::default()
         };
         let levels = self.ledger.levels(machine.group);
@@ -75,7 +78,7 @@ impl World {
     fn set_devices(&mut self, id: MachineId, there: bool) {
         let Some(machine) = self.machines.get_mut(&id) else { return };
         let Some(registered) = machine.node.as_mut() else { return };
-        let node_type = &self.groups[machine.group].spec.node_type;
+        let node_type = self.groups[machine.group].spec.kind(machine.kind).0;
         let extended = |of: &Resources| if there { of.extended.clone() } else { Vec::new() };
         let capacity = &mut self.ledger.levels(machine.group).capacity;
         *capacity -= &registered.object.allocatable;
@@ -118,7 +121,7 @@ impl World {
     pub(super) fn waver(&mut self, id: MachineId) {
         let Some(machine) = self.machines.get(&id) else { return };
         let group = &mut self.groups[machine.group];
-        let Some(Flaky { an_hour, lasts }) = group.spec.node_type.flaky else { return };
+        let Some(Flaky { an_hour, lasts }) = group.spec.kind(machine.kind).0.flaky else { return };
         let (strikes, lasts) = (group.chance(an_hour), group.within(lasts));
         if strikes {
             self.turn_not_ready(id);
@@ -156,6 +159,18 @@ impl World {
         let Some(registered) = self.registered(id) else { return };
         edit(&mut registered.object);
         self.node_changed(id);
+    }
+
+    /// The pods of a node are others: where that is measured, its cpus are busy as they say.
+    pub(super) fn note_busy(&mut self, id: MachineId) {
+        let Some(machine) = self.machines.get_mut(&id) else { return };
+        let name = Arc::clone(&machine.name);
+        let Some(registered) = machine.node.as_mut().filter(|registered| registered.object.busy.is_some()) else {
+            return;
+        };
+        let (used, has) = (registered.used.cpu.max(0), i128::from(registered.object.allocatable.cpu.max(1)));
+        registered.object.busy = Some(Percent(u32::try_from(used * 10_000 / has).unwrap_or(u32::MAX).min(10_000)));
+        self.note_node(&name);
     }
 
     /// Ends a machine: its node and its pods are gone.
@@ -232,7 +247,7 @@ fn devices(has: &Resources) -> Vec<(Arc<str>, Devices)> {
     shared.map(|(name, _)| (Arc::clone(name), Devices::new(name, has))).collect()
 }
 
-/// The group's labels and the one that every node has.
-fn labels(spec: &NodeGroup, name: &str) -> headroom_core::snapshot::Labels {
-    spec.labels.iter().chain([("kubernetes.io/hostname", name)]).collect()
+/// These labels and the one that every node has.
+fn with_hostname(labels: &Labels, name: &str) -> Labels {
+    labels.iter().chain([("kubernetes.io/hostname", name)]).collect()
 }

@@ -85,6 +85,7 @@ impl World {
         }
         let runs_for = pod.runs_for;
         self.note_pod(id);
+        self.note_busy(machine);
         if let Some(time) = ready_after {
             self.plan(time, Event::Readies(id));
         }
@@ -208,8 +209,8 @@ impl World {
         Some(pod)
     }
 
-    fn unbind(&mut self, pod: &Pod, id: PodId, machine: MachineId) {
-        let Some(machine) = self.machines.get_mut(&machine) else { return };
+    fn unbind(&mut self, pod: &Pod, id: PodId, on: MachineId) {
+        let Some(machine) = self.machines.get_mut(&on) else { return };
         let Some(registered) = machine.node.as_mut() else { return };
         registered.pods.remove(&id);
         registered.used -= &pod.spec.requests;
@@ -223,6 +224,7 @@ impl World {
             levels.used -= u32::from(registered.work == 0);
         }
         self.waiting.room_grew();
+        self.note_busy(on);
     }
 }
 

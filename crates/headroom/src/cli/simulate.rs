@@ -24,7 +24,7 @@ use crate::view;
 /// Arguments of `headroom simulate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A scenario file. Without one, a day in a small company is played.
+    /// A scenario file. Without one, a day in a small company is played; `nomad` is the pools of a Nomad cluster.
     #[arg(conflicts_with = "trace")]
     scenario: Option<PathBuf>,
     /// Play the pods of a recorded trace: `openb:pods.csv`, from Alibaba's cluster-trace-gpu-v2023.
@@ -158,6 +158,9 @@ fn chain(text: &str) -> Result<Chain, String> {
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     Ok(match (&args.trace, &args.nodes, &args.scenario) {
         (Some(pods), Some(nodes), _) => trace::openb(pods, nodes, args.scaling)?,
+        (.., Some(file)) if file.as_os_str() == "nomad" && !file.exists() => {
+            scenario::parse("the built-in scenario nomad", scenario::NOMAD)?
+        }
         (.., Some(file)) => scenario::load(file)?,
         (.., None) => scenario::parse("the built-in scenario", scenario::BUILT_IN)?,
     })

@@ -13,6 +13,9 @@ use crate::config::{self, ConfigErrors, read_text};
 /// The scenario that is played when none is given: a day in a small company.
 pub const BUILT_IN: &str = include_str!("day.yaml");
 
+/// A Nomad cluster: hardware fails over, pools grow until the memory is there, load falls, servers are drained and go.
+pub const NOMAD: &str = include_str!("nomad.yaml");
+
 pub use reference::reference;
 
 /// Reads the scenario file at `path`. All errors are reported at once.

@@ -8,6 +8,7 @@ use super::Pass;
 use super::servers::is_draining;
 use crate::plan::{Action, Evict, Reason, Subject, Why};
 use crate::round::Round;
+use crate::scale_down::Disruptions;
 use crate::snapshot::NodeView;
 
 impl Pass<'_, '_> {
@@ -18,6 +19,7 @@ impl Pass<'_, '_> {
             return;
         }
         let mut allowed = self.size.saturating_sub(self.limits.min);
+        let mut disruptions = Disruptions::after(round.snapshot, &round.actions);
         self.servers.leaving.sort_by(|a, b| (a.1, &a.0.node.name).cmp(&(b.1, &b.0.node.name)));
         for (view, at) in &self.servers.leaving {
             let node = Arc::clone(&view.node.name);
@@ -28,9 +30,10 @@ impl Pass<'_, '_> {
             if let Some(value) = &view.node.no_delete {
                 round.refuse(subject(), Why::NoDelete { value: value.clone() });
             } else if pods > 0 || is_draining(view.node) {
-                let tasks = to_move(view);
                 // A drain is asked for once: it then goes on by itself, and ends at its deadline.
-                if is_draining(view.node) || tasks.is_empty() || round.now >= deadline {
+                let goes_on = is_draining(view.node) || round.now >= deadline;
+                let tasks = if goes_on { Vec::new() } else { to_move(view, &mut disruptions) };
+                if tasks.is_empty() {
                     round.refuse(subject(), Why::NotDrained { pods, deadline });
                 } else {
                     let reason = Reason::Draining { pods, marked_for };
@@ -49,10 +52,8 @@ impl Pass<'_, '_> {
     }
 }
 
-/// The tasks that have not been told to stop yet.
-fn to_move(view: &NodeView<'_>) -> Vec<Evict> {
+/// The tasks that may be told to stop now and have not been. Nomad itself sees to it that not too many of a job move at once.
+fn to_move(view: &NodeView<'_>, disruptions: &mut Disruptions<'_>) -> Vec<Evict> {
     let tasks = view.pods().into_iter().filter(|pod| pod.blocks_removal() && !pod.deleting);
-    let evict =
-        |namespace: &Arc<str>, name: &str| Evict { namespace: Arc::clone(namespace), name: name.into(), budget: None };
-    tasks.map(|pod| evict(&pod.spec.namespace, pod.name)).collect()
+    tasks.filter_map(|pod| disruptions.evict(&pod)).collect()
 }

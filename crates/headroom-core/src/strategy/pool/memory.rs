@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Pass;
+use super::servers::is_out_of_service;
 use super::unplaced::NewServer;
 use crate::memory::GroupMemory;
 use crate::plan::{MemoryNeed, SizedBy, Why};
@@ -39,7 +40,7 @@ impl<'a> Pass<'_, 'a> {
         };
         let mut offers: Vec<i64> = self.servers.counting().map(of_server).collect();
         offers.resize(offers.len() + self.servers.unregistered as usize, per_server);
-        let used = members.nodes.iter().map(|view| view.sums.used.memory - view.sums.daemon_sets.memory).sum();
+        let used = members.nodes.iter().map(used_on).sum();
         let new = NewServer { memory: per_server, cpu: Some(expected.cpu).filter(|cpu| *cpu > 0) };
         let unplaced = self.place_waiting(round, members.classes, Some(new));
         let need = MemoryNeed {
@@ -60,6 +61,17 @@ impl<'a> Pass<'_, 'a> {
         };
         Ok((SizedBy::Memory(need), wanted))
     }
+}
+
+/// The memory that tasks on a server have. On one that gets no new tasks those count that have to land somewhere: what is
+/// told to stop there has been replaced, and its replacement counts where it is.
+fn used_on(view: &NodeView<'_>) -> i128 {
+    let all = view.sums.used.memory - view.sums.daemon_sets.memory;
+    if !is_out_of_service(view.node) {
+        return all;
+    }
+    let stopping = view.pods_unsorted().filter(|pod| pod.deleting && pod.blocks_removal());
+    all - stopping.map(|pod| i128::from(pod.spec.requests.memory)).sum::<i128>()
 }
 
 /// How many servers make up for those that offer less than expected. What larger ones have beyond it makes up for

@@ -8,7 +8,6 @@ use super::servers::number;
 use super::unplaced::Free;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
-use crate::scheduling::{Host, allows};
 use crate::snapshot::{NodeView, PodSpec};
 use crate::strategy::utilization::ineligible;
 
@@ -68,10 +67,7 @@ impl<'a> Pass<'_, 'a> {
         tasks.sort_by_key(|(spec, _)| Reverse((spec.requests.memory, spec.requests.cpu)));
         let mut moved: Vec<(usize, &PodSpec)> = Vec::new();
         for (spec, name) in tasks {
-            let fits = |free: &Free<'a>| {
-                let Some(node) = free.node.filter(|_| free.in_service) else { return false };
-                free.has_room(&spec.requests) && allows(round.snapshot, spec, &Host::of(node)).is_ok()
-            };
+            let fits = |free: &Free<'a>| free.in_service && free.has_room(&spec.requests) && free.suits(round, spec);
             let place = self.free.iter_mut().enumerate().find(|(_, free)| fits(free));
             if let Some((to, place)) = place {
                 place.take(&spec.requests, 1);

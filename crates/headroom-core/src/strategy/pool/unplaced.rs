@@ -59,6 +59,14 @@ impl<'a> Free<'a> {
         Free { node: None, in_service: false, memory, cpu, promised: Vec::new() }
     }
 
+    /// Whether such tasks may run there, room aside. What keeps them off a server that boots will be gone.
+    pub(super) fn suits(&self, round: &Round<'_>, spec: &PodSpec) -> bool {
+        let Some(node) = self.node else { return true };
+        let host = Host::of(node);
+        let host = if self.in_service { host } else { Host { taints: &[], ..host } };
+        allows(round.snapshot, spec, &host).is_ok()
+    }
+
     /// How many such tasks have room.
     fn room(&self, requests: &Resources) -> u32 {
         let times = |free: i128, each: i64| match each {
@@ -111,8 +119,7 @@ impl<'a> Pass<'_, 'a> {
             let requests = &class.spec.requests;
             let mut left = class.pending();
             for free in self.free.iter_mut().filter(|free| free.has_room(requests)) {
-                if left > 0 && free.node.is_none_or(|node| allows(round.snapshot, class.spec, &Host::of(node)).is_ok())
-                {
+                if left > 0 && free.suits(round, class.spec) {
                     let taken = free.take(requests, left);
                     free.promised.push((*class, taken));
                     left -= taken;
@@ -168,7 +175,8 @@ impl<'a> Pass<'_, 'a> {
         let known = &self.group.select.labels;
         let unknown: Vec<&str> = labels_asked(spec).filter(|key| known.get(key).is_none()).collect();
         let first = unknown.first()?;
-        let suits = |view: &NodeView<'_>| allows(round.snapshot, spec, &Host::of(view.node)).is_ok();
+        let suits =
+            |view: &NodeView<'_>| allows(round.snapshot, spec, &Host { taints: &[], ..Host::of(view.node) }).is_ok();
         let learnt = |template: &Template| allows(round.snapshot, spec, &Host::new(template)).is_ok();
         let nobody = self.servers.counting().next().is_none();
         if self.servers.counting().any(suits) || nobody && self.memory.template.as_ref().is_none_or(learnt) {

@@ -119,6 +119,7 @@ pub(super) struct Machines {
     pub(super) node_type: Arc<str>,
     pub(super) group: NodeGroup,
     pub(super) stock: Option<Points>,
+    pub(super) failover: Vec<Arc<str>>,
     pub(super) places: Places,
 }
 
@@ -130,6 +131,13 @@ pub(super) fn machines() -> Kind<Machines> {
     };
     Record::new("machines.GROUP", "What the simulated cloud has for a group.", start)
         .required("nodeType", text(), |m: &mut Machines| &mut m.node_type, "The kind of its machines.")
+        .field(
+            "failover",
+            list(text()),
+            |m| &mut m.failover,
+            "Kinds of machines that the cloud makes instead while it has none of those before. A group costs as if all of its \
+             machines were of the first kind.",
+        )
         .field("nodes", count(0), |m| &mut m.group.nodes, "How many nodes it has at the start.")
         .field("min", count(0), |m| &mut m.group.min, "The cloud's own lower limit.")
         .field("max", count(0), |m| &mut m.group.max, "The cloud's own upper limit.")

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use headroom_core::policy::Strategy;
 use headroom_core::pricing::PriceEntry;
 use headroom_core::quantity::Money;
-use headroom_sim::scenario::{NodeGroup, NodeType, Placement, Scenario};
+use headroom_core::snapshot::Labels;
+use headroom_sim::scenario::{Failover, NodeGroup, NodeType, Placement, Scenario};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::file::growth::{self, Grows, Growth};
@@ -124,15 +125,22 @@ impl File {
         }
         let kinds: BTreeMap<_, _> = self.node_types.into_iter().map(named).collect();
         let machines = |(name, machines): (Arc<str>, Machines)| {
-            let Machines { node_type, group, stock, .. } = machines;
-            let (node_type, labels, taints) = kinds.get(&node_type).cloned().unwrap_or_default();
-            let selected =
-                policy.groups.iter().filter(|group| group.name == name).flat_map(|group| group.select.labels.iter());
-            let labels = [(INSTANCE_TYPE, &*node_type.name)].into_iter().chain(labels.iter());
-            let labels = labels.chain(group.labels.iter()).chain(selected).collect();
+            let Machines { node_type, group, stock, failover, .. } = machines;
+            let own = policy.group(&name);
+            let labelled = |kind: &Arc<str>| {
+                let (node_type, labels, taints) = kinds.get(kind).cloned().unwrap_or_default();
+                let selected = own.into_iter().flat_map(|group| group.select.labels.iter());
+                let all = [(INSTANCE_TYPE, &*node_type.name)].into_iter().chain(labels.iter());
+                let all: Labels = all.chain(group.labels.iter()).chain(selected).collect();
+                (node_type, all, taints)
+            };
+            let (node_type, labels, taints) = labelled(&node_type);
+            let failovers = failover.iter().map(labelled);
+            let failovers = failovers.map(|(node_type, labels, _)| Failover { node_type, labels }).collect();
             let taints = taints.into_iter().chain(group.taints.iter().cloned()).collect();
             let stock = stock.map(|points| points.schedule(false));
-            NodeGroup { name, node_type, labels, taints, stock, ..group }
+            let measures_cpu = own.is_some_and(|group| matches!(group.strategy, Strategy::CpuPool(_)));
+            NodeGroup { name, node_type, labels, failovers, taints, stock, measures_cpu, ..group }
         };
         Scenario {
             start: self.start,
@@ -182,11 +190,13 @@ fn check_names(file: &File, at: &Places, problems: &mut Problems) {
     let node_types: Vec<&str> = file.node_types.iter().map(|(name, _)| &**name).collect();
     let groups: Vec<&str> = file.machines.iter().map(|(name, _)| &**name).collect();
     for (_, machines) in &file.machines {
-        let name = &machines.node_type;
-        if !name.is_empty() && !node_types.contains(&&**name) {
-            let hint = format!("write one of {}", node_types.join(", "));
-            let place = machines.places.of("nodeType");
-            problems.add(Problem::at(place, format!("there is no node type `{name}`"), hint));
+        let named = machines.failover.iter().map(|name| ("failover", name));
+        for (key, name) in std::iter::once(("nodeType", &machines.node_type)).chain(named) {
+            if !name.is_empty() && !node_types.contains(&&**name) {
+                let hint = format!("write one of {}", node_types.join(", "));
+                let place = machines.places.of(key);
+                problems.add(Problem::at(place, format!("there is no node type `{name}`"), hint));
+            }
         }
     }
     for draft in &file.groups {
