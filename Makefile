@@ -2,7 +2,7 @@
 # first time takes about ten minutes on two cores.
 
 bin := testenv/bin
-components := etcd kube-apiserver kube-scheduler kube-controller-manager
+components := etcd kube-apiserver kube-scheduler kube-controller-manager kubectl
 
 .PHONY: control-plane
 control-plane: $(addprefix $(bin)/,$(components)) $(bin)/kwok $(bin)/kwok-stages.yaml

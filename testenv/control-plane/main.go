@@ -1,5 +1,5 @@
-// Command control-plane is etcd, kube-apiserver, kube-scheduler or kube-controller-manager, by the name it is called
-// with. One binary for all four builds and links once what they share.
+// Command control-plane is etcd, kube-apiserver, kube-scheduler, kube-controller-manager or kubectl, by the name it is
+// called with. One binary for all five builds and links once what they share.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
+	kubectl "k8s.io/kubectl/pkg/cmd"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllers "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
@@ -24,8 +25,10 @@ func main() {
 		os.Exit(cli.Run(scheduler.NewSchedulerCommand()))
 	case "kube-controller-manager":
 		os.Exit(cli.Run(controllers.NewControllerManagerCommand()))
+	case "kubectl":
+		os.Exit(cli.Run(kubectl.NewDefaultKubectlCommand()))
 	default:
-		fmt.Fprintf(os.Stderr, "error: %s is none of etcd, kube-apiserver, kube-scheduler, kube-controller-manager\n", name)
+		fmt.Fprintf(os.Stderr, "error: %s is none of etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl\n", name)
 		fmt.Fprintln(os.Stderr, "hint: call it through the links beside it, which `make control-plane` makes")
 		os.Exit(2)
 	}

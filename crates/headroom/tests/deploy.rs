@@ -6,6 +6,7 @@ use serde_json::Value;
 
 const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
 const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
+const TRY_IT: &str = include_str!("../../../deploy/try-it.yaml");
 const CHART_ACCESS: &str = include_str!("../../../deploy/helm/headroom/templates/access.yaml");
 const CHART_KWOK: &str = include_str!("../../../deploy/helm/headroom/templates/kwok.yaml");
 const CHART_VALUES: &str = include_str!("../../../deploy/helm/headroom/values.yaml");
@@ -41,6 +42,18 @@ fn the_configurations_are_right() {
     // JSON is YAML too.
     let of_chart = headroom::config::parse("values.yaml", &values["config"].to_string()).unwrap();
     assert_eq!(of_chart.policy, config.policy);
+}
+
+/// It takes the place of the manifest's own, and its line about slack can be switched on.
+#[test]
+fn the_configuration_for_a_try_is_right_without_slack_and_with_it() {
+    let try_it: Value = serde_saphyr::from_str(TRY_IT).unwrap();
+    assert_eq!(try_it["metadata"], object("ConfigMap")["metadata"]);
+    let text = try_it["data"]["headroom.yaml"].as_str().unwrap();
+    let config = headroom::config::parse("try-it.yaml", text).unwrap();
+    let with_slack = headroom::config::parse("try-it.yaml", &text.replace("# slack:", "slack:")).unwrap();
+    assert!(!config.policy.dry_run);
+    assert_ne!(with_slack.policy, config.policy);
 }
 
 #[test]

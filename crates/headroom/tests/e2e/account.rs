@@ -28,7 +28,8 @@ pub(crate) async fn kubeconfig(scene: &Scene<'_>) -> PathBuf {
 
 /// Gives the users that run Headroom in tests the rights of the manifests, in the scene's namespace and in the cluster.
 pub(crate) async fn grant(scene: &Scene<'_>) {
-    let users = [control_plane::Role::Headroom, control_plane::Role::SecondHeadroom];
+    use control_plane::Role::{FirstHeadroom, Headroom, SecondHeadroom};
+    let users = [Headroom, FirstHeadroom, SecondHeadroom];
     let subjects =
         users.map(|user| json!({ "kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user.name() }));
     install(scene, &json!(subjects)).await;

@@ -26,5 +26,6 @@ mod settings;
 mod smoke;
 mod spare;
 mod tap;
+mod try_it;
 mod utilization;
 mod wait;

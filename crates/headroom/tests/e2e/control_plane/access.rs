@@ -68,7 +68,7 @@ impl Access {
         for role in Role::ALL {
             let (name, token) = (role.name(), random());
             let groups = match role {
-                Role::Headroom | Role::SecondHeadroom => "",
+                Role::Headroom | Role::FirstHeadroom | Role::SecondHeadroom => "",
                 _ => "system:masters",
             };
             let _ = writeln!(tokens, "{token},{name},{name},\"{groups}\"");

@@ -20,27 +20,11 @@ impl Binaries {
     /// # Panics
     /// If something is missing and `HEADROOM_REQUIRE_ALL` is set: then nothing may be skipped.
     pub(super) fn find() -> Option<Self> {
-        let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testenv/bin");
-        let folders = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from).into_iter().chain([built]);
-        let folders: Vec<_> = folders.collect();
-        match Self::in_folders(&folders) {
-            Ok(binaries) => Some(binaries),
-            Err(missing) => {
-                let message = format!("there is no {missing}; hint: `make control-plane` builds it (it needs Go)");
-                assert!(std::env::var_os("HEADROOM_REQUIRE_ALL").is_none(), "{message}");
-                eprintln!("skipped: {message}");
-                None
-            }
-        }
+        or_skip(Self::in_folders(&folders()))
     }
 
     fn in_folders(folders: &[PathBuf]) -> Result<Self, String> {
-        let find = |name: &str| {
-            let paths = folders.iter().map(|folder| folder.join(name));
-            // An absolute path: the programs run in other directories.
-            paths.filter_map(|path| path.canonicalize().is_ok().then(|| std::path::absolute(path).ok())?).next()
-        };
-        let need = |name: &str| find(name).ok_or_else(|| format!("{name} in {}", list(folders)));
+        let need = |name: &str| need(folders, name);
         Ok(Self {
             etcd: need("etcd")?,
             api_server: need("kube-apiserver")?,
@@ -50,6 +34,33 @@ impl Binaries {
             stages: need("kwok-stages.yaml")?,
         })
     }
+}
+
+/// kubectl, which only users of a control plane need; found as the others are.
+pub(crate) fn kubectl() -> Option<PathBuf> {
+    or_skip(need(&folders(), "kubectl"))
+}
+
+fn or_skip<T>(found: Result<T, String>) -> Option<T> {
+    found
+        .map_err(|missing| {
+            let message = format!("there is no {missing}; hint: `make control-plane` builds it (it needs Go)");
+            assert!(std::env::var_os("HEADROOM_REQUIRE_ALL").is_none(), "{message}");
+            eprintln!("skipped: {message}");
+        })
+        .ok()
+}
+
+fn folders() -> Vec<PathBuf> {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testenv/bin");
+    std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from).into_iter().chain([built]).collect()
+}
+
+/// An absolute path: the programs run in other directories.
+fn need(folders: &[PathBuf], name: &str) -> Result<PathBuf, String> {
+    let mut paths = folders.iter().map(|folder| folder.join(name));
+    let found = paths.find_map(|path| path.canonicalize().is_ok().then(|| std::path::absolute(path).ok())?);
+    found.ok_or_else(|| format!("{name} in {}", list(folders)))
 }
 
 fn list(folders: &[PathBuf]) -> String {

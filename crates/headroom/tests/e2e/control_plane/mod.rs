@@ -21,6 +21,7 @@ use crate::wait::wait_until;
 use access::Access;
 pub(crate) use access::Role;
 use binaries::Binaries;
+pub(crate) use binaries::kubectl;
 use programs::Programs;
 use turn::Turn;
 
