@@ -151,6 +151,14 @@ func TestKwokIsItsManifestToo(t *testing.T) {
 	same(t, rendered(t, "kwok: true"), both)
 }
 
+func TestCapacityBuffersAreTheirManifestToo(t *testing.T) {
+	both := manifest(t, "kubernetes.yaml")
+	for name, it := range manifest(t, "capacity-buffers.yaml") {
+		both[name] = it
+	}
+	same(t, rendered(t, "capacityBuffers: { scale: true }"), both)
+}
+
 func TestEveryValueFindsItsPlace(t *testing.T) {
 	all := rendered(t, `
 image: { repository: registry.example/headroom, tag: "1.2", pullPolicy: Always }

@@ -7,8 +7,10 @@ use serde_json::Value;
 const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
 const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
 const TRY_IT: &str = include_str!("../../../deploy/try-it.yaml");
+const BUFFERS: &str = include_str!("../../../deploy/capacity-buffers.yaml");
 const CHART_ACCESS: &str = include_str!("../../../deploy/helm/headroom/templates/access.yaml");
 const CHART_KWOK: &str = include_str!("../../../deploy/helm/headroom/templates/kwok.yaml");
+const CHART_BUFFERS: &str = include_str!("../../../deploy/helm/headroom/templates/capacity-buffers.yaml");
 const CHART_VALUES: &str = include_str!("../../../deploy/helm/headroom/values.yaml");
 const CHART_DEPLOYMENT: &str = include_str!("../../../deploy/helm/headroom/templates/deployment.yaml");
 
@@ -62,6 +64,8 @@ fn the_chart_grants_what_the_manifest_grants() {
     assert_eq!(rules(CHART_ACCESS), rules(MANIFEST));
     assert_eq!(rules(KWOK).len(), 2);
     assert_eq!(rules(CHART_KWOK), rules(KWOK));
+    assert_eq!(rules(BUFFERS).len(), 1);
+    assert_eq!(rules(CHART_BUFFERS), rules(BUFFERS));
 }
 
 /// From the arguments to the mounted file: what a container of either gets is the same.
@@ -86,6 +90,13 @@ fn nobody_may_do_anything_everywhere() {
             assert!(!rule["resources"].to_string().contains("secrets"), "{rule}");
         }
     }
+}
+
+#[test]
+fn of_any_kind_only_the_scale_may_be_read() {
+    let roles: Vec<Value> =
+        documents(BUFFERS).iter().filter_map(|it| it["rules"].as_array().cloned()).flatten().collect();
+    assert_eq!(roles, [serde_json::json!({ "apiGroups": ["*"], "resources": ["*/scale"], "verbs": ["get"] })]);
 }
 
 #[test]

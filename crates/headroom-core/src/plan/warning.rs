@@ -113,7 +113,10 @@ impl Warning {
                     "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "ReplicationController" => {
                         format!("{}, or correct scalableRef", add(Kind::Workloads.kubectl_name()))
                     }
-                    other => format!("nothing is known of the pods of a {other}; name a PodTemplate by podTemplateRef"),
+                    other => format!(
+                        "in a cluster the scale of a {other} and one of its pods are read, if \
+                         deploy/capacity-buffers.yaml is applied; or name a PodTemplate by podTemplateRef"
+                    ),
                 })
             }
             _ => None,

@@ -8,11 +8,12 @@ use super::SharedSpec;
 use crate::keys::ACTIVE_CAPACITY;
 use crate::quantity::Resources;
 
-/// Something with a pod template: a Deployment, ReplicaSet, StatefulSet, Job, ReplicationController or PodTemplate.
+/// Something with a pod template: a Deployment, ReplicaSet, StatefulSet, Job, ReplicationController or PodTemplate;
+/// or something of another group with replicas that a capacity buffer refers to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Workload {
-    /// For example `Deployment`.
+    /// For example `Deployment`; with its group, such as `Rollout.argoproj.io`, when that is not Kubernetes' own.
     pub kind: Box<str>,
     /// Unique among those of its kind in the namespace, which is that of its pods.
     pub name: Box<str>,

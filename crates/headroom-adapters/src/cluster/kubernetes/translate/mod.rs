@@ -24,7 +24,7 @@ pub use any::{Source, object};
 pub use cluster::{daemon_set, namespace};
 pub use disruption::disruption_budget;
 pub use node::{attach_limits, node};
-pub use pod::{Specs, pod};
+pub use pod::{Specs, like, pod};
 pub use storage::{claim, storage_class, volume};
 pub use workload::{capacity_buffer, pod_template, workload};
 

@@ -108,6 +108,20 @@ pub fn pod(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<Pod
     Ok(Translated { value, warnings })
 }
 
+/// What further pods of whatever made this one are like. They are nobody's yet, and ask for no spare copies of their own.
+pub fn like(object: &object::Pod<'_>, specs: &mut Specs) -> Result<Translated<SharedSpec>, Malformed> {
+    let mut warnings = Vec::new();
+    let shared = spec(object, specs, &mut warnings)?;
+    let value = specs.share(PodSpec {
+        kind: PodKind::Workload,
+        controller: None,
+        claims: Vec::new(),
+        spare_copies: None,
+        ..shared
+    });
+    Ok(Translated { value, warnings })
+}
+
 /// What a pod shares with equal ones. A pod without a name is the template of others: it has no ephemeral volumes yet.
 pub(super) fn spec(
     object: &object::Pod<'_>,

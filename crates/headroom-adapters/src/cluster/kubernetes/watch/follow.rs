@@ -36,6 +36,10 @@ impl Shared {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    pub(super) fn specs(&self) -> MutexGuard<'_, Specs> {
+        self.specs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Follows one resource.
@@ -197,7 +201,7 @@ impl Follower {
     /// Takes in one object.
     fn put(&self, object: &RawValue) {
         let translated = {
-            let mut specs = self.shared.specs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut specs = self.shared.specs();
             let translated = translate::object(self.resource.object, &Json(object), &mut specs);
             if specs.take_left_out() {
                 self.shared.left_out.notify_one();

@@ -4,12 +4,16 @@
 //! watches for changes. An object is translated as soon as it is read, and nothing else of it is kept; the latest change
 //! of each waits for the next observation. Why not `kube::runtime::watcher`: it does not tell when it last heard from
 //! the server, and so not how old what is known may be, and it waits for an answer for as long as it takes.
+//!
+//! What capacity buffers refer to may be of any kind; of those that are not watched the scale is read now and then.
 
 mod buffers;
 mod connection;
 mod follow;
 mod request;
 mod resource;
+mod scalables;
+mod scales;
 mod state;
 mod timing;
 mod warnings;
@@ -50,7 +54,8 @@ impl Watches {
             let follower = Follower::new(client.clone(), resource, Arc::clone(&shared), timing);
             tasks.spawn(always(follower, timing));
         }
-        tasks.spawn(buffers::follow(client, Arc::clone(&shared), timing));
+        tasks.spawn(buffers::follow(client.clone(), Arc::clone(&shared), timing));
+        tasks.spawn(scales::follow(client, Arc::clone(&shared), timing));
         Watches { shared, _tasks: tasks }
     }
 

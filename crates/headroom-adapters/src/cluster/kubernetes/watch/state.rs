@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::connection::Connection;
 use super::resource::Resource;
+use super::scalables::Scalables;
 use super::warnings::Warnings;
 use crate::cluster::Observation;
 use crate::fence::boottime;
@@ -23,6 +24,7 @@ pub(super) struct State {
     /// By what the API calls an object of it.
     resources: BTreeMap<&'static str, Progress>,
     pub(super) warnings: Warnings,
+    pub(super) scalables: Scalables,
 }
 
 /// How far the watch of one resource is.
@@ -54,7 +56,12 @@ type Names = IndexSet<ObjectKey, FxBuildHasher>;
 impl State {
     pub(super) fn new(resources: impl IntoIterator<Item = &'static Resource>) -> Self {
         let resources = resources.into_iter().map(|resource| (resource.object, Progress::new(resource)));
-        State { changes: IndexMap::default(), resources: resources.collect(), warnings: Warnings::default() }
+        State {
+            changes: IndexMap::default(),
+            resources: resources.collect(),
+            warnings: Warnings::default(),
+            scalables: Scalables::default(),
+        }
     }
 
     /// A list of the resource begins.
@@ -71,7 +78,9 @@ impl State {
         progress.unread = unread;
         progress.connection.heard(boottime());
         if let Some(names) = names {
-            self.changes.retain(|key, _| !resource.owns(key) || names.contains(key));
+            let is_there = |key: &ObjectKey| !resource.owns(key) || names.contains(key);
+            self.changes.retain(|key, _| is_there(key));
+            self.scalables.retain(is_there);
             self.of(resource).listed = Some(names);
         }
     }
@@ -86,7 +95,15 @@ impl State {
             Some(_) => {}
             None => drop(progress.unread.remove(&key)),
         }
+        self.scalables.put(&key, &change);
         self.changes.insert(key, change);
+    }
+
+    /// An object that is of no resource of these, and in none of their lists, is as this change says.
+    pub(super) fn put_unwatched(&mut self, change: Change) {
+        if let Some(key) = change.object() {
+            self.changes.insert(key, change);
+        }
     }
 
     /// An object is gone.
@@ -99,6 +116,7 @@ impl State {
                 names.swap_remove(&key);
             }
         }
+        self.scalables.remove(&key);
         if let Some(gone) = key.gone() {
             self.changes.insert(key, gone);
         }

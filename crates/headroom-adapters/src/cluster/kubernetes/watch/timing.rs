@@ -23,6 +23,8 @@ pub(super) struct Timing {
     pub(super) longest_pause: Duration,
     /// How often it is looked up whether the cluster has a kind that is not part of Kubernetes.
     pub(super) discovery: Duration,
+    /// How often the scale of what capacity buffers refer to is read.
+    pub(super) scales: Duration,
 }
 
 impl Default for Timing {
@@ -36,6 +38,7 @@ impl Default for Timing {
             first_pause: Duration::from_millis(500),
             longest_pause: Duration::from_secs(5),
             discovery: Duration::from_secs(60),
+            scales: Duration::from_secs(30),
         }
     }
 }

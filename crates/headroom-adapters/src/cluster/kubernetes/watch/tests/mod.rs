@@ -2,6 +2,7 @@
 
 mod objects;
 mod recovery;
+mod scales;
 mod seen;
 mod server;
 
@@ -25,6 +26,7 @@ fn fast() -> Timing {
         first_pause: Duration::from_millis(20),
         longest_pause: Duration::from_millis(100),
         discovery: Duration::from_millis(100),
+        scales: Duration::from_millis(100),
         ..Timing::default()
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Cluster {
     pub(super) forbidden: BTreeSet<String>,
     /// API groups that are not part of Kubernetes, with version.
     pub(super) groups: BTreeMap<String, String>,
+    /// What is answered under a path, where that is no list.
+    pub(super) documents: BTreeMap<String, Value>,
     /// Every request that was made.
     pub(super) requests: Vec<String>,
 }
@@ -171,7 +173,13 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, Query(query): Query
             None => {}
         }
     }
+    if let Some(document) = cluster.documents.get(&path) {
+        return document.to_string().into_response();
+    }
     if !query.contains_key("watch") {
+        if !query.contains_key("limit") {
+            return status(StatusCode::NOT_FOUND, "the server could not find the requested resource");
+        }
         return page(&cluster, &path, &query);
     }
     let list = query.contains_key("sendInitialEvents");
@@ -205,7 +213,21 @@ fn page(cluster: &Cluster, path: &str, query: &HashMap<String, String>) -> Respo
     if cluster.broken_page.is_some_and(|page| page == if after.is_empty() { 1 } else { 2 }) {
         return status(StatusCode::INTERNAL_SERVER_ERROR, "etcd is away");
     }
-    let rest = cluster.objects.get(path).into_iter().flatten().filter(|(name, _)| name.as_str() > after);
+    let namespace = path.strip_prefix("api/v1/namespaces/").and_then(|path| path.split_once('/'));
+    let (path, prefix) =
+        namespace.map_or((path.to_owned(), String::new()), |(name, of)| (format!("api/v1/{of}"), format!("{name}/")));
+    let selected = |object: &Value| {
+        let label = query.get("labelSelector").and_then(|selector| selector.split_once('='));
+        let phase = query.get("fieldSelector").and_then(|selector| selector.strip_prefix("status.phase="));
+        label.is_none_or(|(label, value)| object["metadata"]["labels"][label] == *value)
+            && phase.is_none_or(|phase| object["status"]["phase"] == *phase)
+    };
+    let rest = cluster
+        .objects
+        .get(&path)
+        .into_iter()
+        .flatten()
+        .filter(|(name, object)| name.as_str() > after && name.starts_with(&prefix) && selected(object));
     let rest: Vec<_> = rest.collect();
     let items: Vec<_> = rest.iter().take(limit).map(|(_, object)| object).collect();
     let last = rest.get(limit.saturating_sub(1)).filter(|_| rest.len() > limit);
