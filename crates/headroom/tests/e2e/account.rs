@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 use crate::control_plane;
 use crate::scene::Scene;
 
-const MANIFESTS: [&str; 2] =
-    [include_str!("../../../../deploy/kubernetes.yaml"), include_str!("../../../../deploy/kwok.yaml")];
+const MANIFESTS: [&str; 3] = [
+    include_str!("../../../../deploy/kubernetes.yaml"),
+    include_str!("../../../../deploy/kwok.yaml"),
+    include_str!("../../../../deploy/capacity-buffers.yaml"),
+];
 
 /// Makes the account in the scene's namespace, and writes a kubeconfig file for it.
 pub(crate) async fn kubeconfig(scene: &Scene<'_>) -> PathBuf {

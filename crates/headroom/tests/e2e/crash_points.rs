@@ -13,9 +13,7 @@ use crate::headroom::{Headroom, group};
 use crate::scene::{Scene, View, Workload, taints};
 use crate::tap::{Calls, Tap};
 
-/// Without an election a new instance acts at once.
-const QUICK: &str =
-    "leaderElection: false\nscaleDown: { unneededTime: 1s, delayAfterAdd: 0s, deleteDelayAfterTaint: 1s }";
+const ELECTED: &str = "scaleDown: { unneededTime: 1s, delayAfterAdd: 0s, deleteDelayAfterTaint: 1s }";
 
 const MEMORY: Calls = |method, path| method != Method::GET && path.ends_with("/configmaps/headroom-memory");
 const SIZE: Calls = |method, path| method != Method::GET && path.contains("/configmaps/headroom-kwok-");
@@ -23,6 +21,7 @@ const NODE_MADE: Calls = |method, path| method == Method::POST && path.ends_with
 const TAINT: Calls = |method, path| method == Method::PATCH && path.starts_with("/api/v1/nodes/");
 const EVICTION: Calls = |method, path| method == Method::POST && path.ends_with("/eviction");
 const NODE_DELETED: Calls = |method, path| method == Method::DELETE && path.starts_with("/api/v1/nodes/");
+const LEASE: Calls = |method, path| method != Method::GET && path.contains("/leases");
 const EVENT: Calls = |method, path| method == Method::POST && path.ends_with("/events");
 const STATUS: Calls = |method, path| method != Method::GET && path.ends_with("/configmaps/headroom-status");
 
@@ -33,7 +32,9 @@ async fn killed_after_any_kind_of_call_it_converges_and_loses_nothing() {
     let tap = Tap::on(&plane).await;
     let kubeconfig = tap.kubeconfig(&plane);
     let groups = [group(&scene, "web", "{ cpu: 4, memory: 16Gi, pods: 110 }", "size: { max: 3 }")];
-    let start = |name: &str| Headroom::start_with(&scene, name, &kubeconfig, QUICK, &groups);
+    let start = |name: &str, settings: &str| Headroom::start_with(&scene, name, &kubeconfig, settings, &groups);
+    // Without an election a new instance acts at once.
+    let quick = format!("leaderElection: false\n{ELECTED}");
     scene.deploy(&Workload::named("web").replicas(0)).await;
 
     // Some kinds of calls are made when there is too little room, the others when there is too much.
@@ -44,6 +45,7 @@ async fn killed_after_any_kind_of_call_it_converges_and_loses_nothing() {
         (MEMORY, "before-forgetting", NODE_DELETED, "node-deleted"),
         (NODE_MADE, "node-made-again", SIZE, "size-again"),
         (EVENT, "event", STATUS, "status"),
+        (LEASE, "lease", LEASE, "lease-again"),
     ];
     for (growing, name, shrinking, other) in rounds {
         for (calls, name, replicas, nodes) in [(growing, name, 9, 3), (shrinking, other, 3, 1)] {
@@ -51,14 +53,14 @@ async fn killed_after_any_kind_of_call_it_converges_and_loses_nothing() {
                 scene.keep_one_on_each_node("web").await;
             }
             scene.scale("web", replicas).await;
-            let headroom = start(name);
+            let headroom = start(name, if name.starts_with("lease") { ELECTED } else { &quick });
             tap.kill_after(calls, headroom.id());
             headroom.dies(Duration::from_secs(60));
             if name == "before-forgetting" {
                 let config_maps: Api<ConfigMap> = Api::namespaced(scene.client.clone(), scene.name);
                 config_maps.delete("headroom-memory", &DeleteParams::default()).await.expect("it is there");
             }
-            let headroom = start(name);
+            let headroom = start(name, &quick);
             let settled = |view: &View| {
                 let running =
                     view.running("web") == replicas as usize && view.pods_of("web").count() == replicas as usize;
