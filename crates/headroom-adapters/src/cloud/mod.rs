@@ -2,6 +2,8 @@
 
 pub mod kwok;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use headroom_core::snapshot::{CloudGroup, Template};
 
@@ -17,15 +19,25 @@ pub trait Cloud: Send + Sync {
     /// Sets the size of `group` to `to`, unless it is no longer `from`, the size that the plan was made for.
     async fn resize(&self, group: &str, from: u32, to: u32) -> Result<(), CloudError>;
 
-    /// Removes these machines of `group` and lowers its size by as many. One that is gone already is no error.
-    async fn remove(&self, group: &str, machines: &[&str]) -> Result<(), CloudError>;
+    /// Removes these machines of `group` and lowers its size by as many. One that is gone already is no error. Of a batch
+    /// that would pass a minimum of the cloud's own as many go as may. Which stay after all; an error is about all.
+    async fn remove(&self, group: &str, machines: &[&str]) -> Result<Vec<Stays>, CloudError>;
 
     /// Removes these machines of `group` and keeps its size, so that the cloud makes others. One that is gone already is
-    /// no error.
-    async fn replace(&self, group: &str, machines: &[&str]) -> Result<(), CloudError>;
+    /// no error. Which stay after all; an error is about all.
+    async fn replace(&self, group: &str, machines: &[&str]) -> Result<Vec<Stays>, CloudError>;
 
     /// What a new machine of `group` will be like; None when the cloud cannot tell.
     async fn template(&self, group: &str) -> Result<Option<Template>, CloudError>;
+}
+
+/// A machine that a cloud did not let go of, although it let others go.
+#[derive(Debug)]
+pub struct Stays {
+    /// Its `provider_id`.
+    pub machine: String,
+    /// Why.
+    pub reason: CloudError,
 }
 
 /// Why a cloud did not do something.
@@ -82,6 +94,20 @@ pub enum CloudError {
         verb: String,
         /// On which group.
         group: String,
+    },
+    /// The cloud does not know who asks: credentials are missing, wrong or too old.
+    #[error("the cloud does not accept Headroom's credentials: {reason}; hint: renew them")]
+    Unauthorized {
+        /// What the cloud said.
+        reason: String,
+    },
+    /// Too much was asked of the cloud.
+    #[error("the cloud asks for fewer requests: {reason}")]
+    Throttled {
+        /// What the cloud said.
+        reason: String,
+        /// How long it wants to be left alone, when it says so.
+        retry_after: Option<Duration>,
     },
     /// Another instance leads, or may lead by now: nothing was sent.
     #[error("this instance does not lead")]

@@ -76,6 +76,24 @@ async fn its_config_maps_are_understood() {
 }
 
 #[tokio::test]
+async fn of_a_batch_that_would_pass_the_minimum_as_many_go_as_may() {
+    let server = ApiServer::start().await;
+    describe(
+        &server,
+        CONFIG,
+        &TEMPLATE.replace("annotations: { ", "annotations: { cluster-autoscaler.kwok.nodegroup/min-count: '2', "),
+    );
+    let cloud = kwok(&server, group("workers"));
+    cloud.resize("web", 0, 4).await.unwrap();
+    until(&cloud, |group| states(group) == [0, 4, 0, 0]).await;
+    let all: Vec<String> = (1..=4).map(|number| format!("kwok://web-{number:05}")).collect();
+    let stay = cloud.remove("web", &all.iter().map(String::as_str).collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(stay.iter().map(|stays| &*stays.machine).collect::<Vec<_>>(), &all[2..]);
+    assert!(matches!(stay[0].reason, CloudError::OutsideLimits { wanted: 1, min: 2, max: 9, .. }), "{stay:?}");
+    until(&cloud, |group| states(group) == [0, 2, 0, 0]).await;
+}
+
+#[tokio::test]
 async fn nodes_of_the_cluster_can_be_the_templates() {
     let server = ApiServer::start().await;
     let config = "

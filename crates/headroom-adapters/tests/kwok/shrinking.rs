@@ -87,12 +87,19 @@ async fn a_node_that_is_no_machine_of_the_group_is_never_deleted() {
             "annotations": { "kwok.x-k8s.io/node": "fake" } } }),
     );
     for machine in ["kwok://real", "kwok://other", "aws:///eu-west-1a/i-1"] {
-        for refused in [cloud.remove("web", &[machine]).await, cloud.replace("web", &[machine]).await] {
-            assert!(matches!(&refused, Err(CloudError::NotInGroup { .. })), "{machine}: {refused:?}");
+        for stay in [cloud.remove("web", &[machine]).await, cloud.replace("web", &[machine]).await] {
+            let stay = stay.unwrap();
+            assert_eq!(stay.iter().map(|stays| &*stays.machine).collect::<Vec<_>>(), [machine]);
+            assert!(matches!(&stay[0].reason, CloudError::NotInGroup { .. }), "{machine}: {stay:?}");
         }
     }
     assert_eq!(server.names(NODES), ["other", "real", "web-00001"]);
     assert_eq!(look(&cloud).await.target, 1);
+    // The others of the same call go.
+    let stay = cloud.remove("web", &["kwok://real", "kwok://web-00001"]).await.unwrap();
+    assert_eq!(stay.len(), 1);
+    until(&cloud, |group| states(group) == [0; 4]).await;
+    assert_eq!(server.names(NODES), ["other", "real"]);
 }
 
 #[tokio::test]

@@ -161,8 +161,14 @@ async fn one(cluster: &dyn Cluster, cloud: Option<&dyn Cloud>, planned: &Planned
     let cloud = || cloud.ok_or_else(|| CloudError::NoSuchGroup { group: group.to_string() });
     match &planned.action {
         Action::Resize { from, to } => cloud()?.resize(group, *from, *to).await?,
-        Action::WriteOff { provider_id, replace: true } => cloud()?.replace(group, &[provider_id]).await?,
-        Action::WriteOff { provider_id, replace: false } => cloud()?.remove(group, &[provider_id]).await?,
+        Action::WriteOff { provider_id, replace } => {
+            let cloud = cloud()?;
+            let machines = [&**provider_id];
+            let stay = if *replace { cloud.replace(group, &machines) } else { cloud.remove(group, &machines) };
+            if let Some(stays) = stay.await?.into_iter().next() {
+                return Err(stays.reason.into());
+            }
+        }
         Action::Taint { node, taint } => cluster.taint(node, taint).await?,
         Action::Untaint { node, key } => cluster.untaint(node, key).await?,
         Action::Drain { node, pods, .. } => {
@@ -191,21 +197,25 @@ async fn remove(cluster: Arc<dyn Cluster>, cloud: Option<Arc<dyn Cloud>>, planne
     let checked: Vec<_> = futures::stream::iter(checks).buffered(CALLS).collect().await;
     let machines: Vec<&str> = checked.iter().filter_map(|(machine, _)| machine.as_deref().ok()).collect();
     let group = checked.first().map(|(_, planned)| Arc::clone(&planned.group)).unwrap_or_default();
-    let gone = match cloud {
-        _ if machines.is_empty() => Ok(()),
+    let stay = match cloud {
+        _ if machines.is_empty() => Ok(Vec::new()),
         Some(cloud) => cloud.remove(&group, &machines).await,
         None => Err(CloudError::NoSuchGroup { group: group.to_string() }),
     };
-    let gone = gone.map_err(Arc::new);
+    let stay = stay.map_err(Arc::new).map(|stay| {
+        let stay = stay.into_iter().map(|stays| (stays.machine, Arc::new(stays.reason)));
+        stay.collect::<BTreeMap<String, Arc<CloudError>>>()
+    });
     let ends = checked.into_iter().map(|(machine, planned)| {
-        let (cluster, gone) = (&*cluster, &gone);
+        let (cluster, stay) = (&*cluster, &stay);
         async move {
-            let result = match (machine, gone) {
+            let error = |machine: &str| stay.as_ref().map_or_else(Some, |stay| stay.get(machine)).map(Arc::clone);
+            let result = match (machine, planned.action.node()) {
                 (Err(failure), _) => Err(failure),
-                (Ok(_), Err(error)) => Err(Failure::Cloud(Arc::clone(error))),
-                (Ok(_), Ok(())) => match planned.action.node() {
-                    Some(node) => cluster.forget(node).await.map_err(Failure::from),
-                    None => Ok(()),
+                (Ok(machine), node) => match (error(&machine), node) {
+                    (Some(error), _) => Err(Failure::Cloud(error)),
+                    (None, Some(node)) => cluster.forget(node).await.map_err(Failure::from),
+                    (None, None) => Ok(()),
                 },
             };
             Outcome { planned, result }

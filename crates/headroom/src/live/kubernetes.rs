@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use headroom_adapters::cloud::kwok::Kwok;
 use headroom_adapters::cluster::kubernetes::lease::{Election, Timing};
-use headroom_adapters::cluster::kubernetes::{Client, Kubernetes, News, Notes, client};
+use headroom_adapters::cluster::kubernetes::{Kubernetes, News, Notes, client};
 use headroom_adapters::fence::Fence;
 use headroom_adapters::notebook::Notebook;
 use jiff::Timestamp;
@@ -15,8 +14,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::board::Board;
-use super::clouds::Owner;
 use super::herald::{self, Herald};
+use super::owners::{self, Connection};
 use super::pilot::{Pilot, Ports};
 use super::recorder::Recorder;
 use super::standing::{self, Standing};
@@ -125,8 +124,8 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let cluster = Arc::new(Kubernetes::start(client.clone(), config.live.cordon));
     let ports =
         Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
-    let namespace = options.namespace.clone();
-    let make_owners = Box::new(move |config: &Config| owners(config, &client, &namespace));
+    let connection = Connection { kubernetes: Some((client, options.namespace.clone())) };
+    let make_owners = Box::new(move |config: &Config| owners::of(config, &connection));
     let record = options.record.as_deref();
     let recorder = record.map(|folder| Recorder::new(folder, options.record_rounds)).transpose();
     let recorder = recorder.with_context(|| "the folder of --record cannot be made")?;
@@ -144,17 +143,6 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
         journal::not_released(&error);
     }
     Ok(ended)
-}
-
-/// The clouds that a configuration names, each with its groups.
-fn owners(config: &Config, client: &Client, namespace: &str) -> Vec<Owner> {
-    let kwok = config.kwok_groups();
-    let mut owners = Vec::new();
-    if !kwok.is_empty() {
-        let groups = kwok.iter().map(|group| Arc::clone(&group.name)).collect();
-        owners.push(Owner { cloud: Arc::new(Kwok::new(client.clone(), namespace, kwok)), groups });
-    }
-    owners
 }
 
 async fn terminated() {

@@ -9,6 +9,7 @@ mod hold;
 mod http;
 mod journal;
 mod kubernetes;
+mod owners;
 mod pace;
 mod pilot;
 mod read;

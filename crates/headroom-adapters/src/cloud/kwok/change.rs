@@ -10,7 +10,7 @@ use super::error::KwokError;
 use super::provider::{self, Provided};
 use super::state::Group;
 use super::{KwokGroup, Machines, object};
-use crate::cloud::CloudError;
+use crate::cloud::{CloudError, Stays};
 
 /// How often a change is tried when somebody else changes the group at the same time.
 const ATTEMPTS: u32 = 5;
@@ -93,37 +93,56 @@ impl Shared {
 
     /// Lets go of machines, in an order that can be broken off and begun again anywhere: the state says that they go, then
     /// they go.
-    pub(super) async fn let_go(&self, name: &str, machines: &[&str], replace: bool) -> Result<(), CloudError> {
+    pub(super) async fn let_go(&self, name: &str, machines: &[&str], replace: bool) -> Result<Vec<Stays>, CloudError> {
         let entry = self.entry(name)?;
-        let foreign = |machine: &str| CloudError::NotInGroup { machine: machine.to_owned(), group: name.to_owned() };
-        let named =
-            machines.iter().map(|machine| Ok((*machine, object::name_in(machine).ok_or_else(|| foreign(machine))?)));
-        let named: Vec<(&str, &str)> = named.collect::<Result<_, CloudError>>()?;
+        let foreign = |machine: &str| Stays {
+            machine: machine.to_owned(),
+            reason: CloudError::NotInGroup { machine: machine.to_owned(), group: name.to_owned() },
+        };
+        let (mut named, mut stay) = (Vec::new(), Vec::new());
+        for machine in machines {
+            match object::name_in(machine) {
+                Some(node) => named.push((*machine, node)),
+                None => stay.push(foreign(machine)),
+            }
+        }
         // Machines can go whether or not anybody can tell what new ones are like.
         let limits = self.machine(entry).await.ok().and_then(|provided| provided.limits);
         let _turn = turn(entry).await?;
+        let mut held = Vec::new();
         let change = |group: &mut Group<'_>| {
-            let gone = named.iter().filter(|(_, machine)| group.let_go(machine)).count();
+            held.clear();
+            for (machine, node) in named.iter().filter(|(_, node)| group.has(node)) {
+                let target = group.state.target;
+                match limits {
+                    Some((min, max)) if !replace && target <= min => {
+                        let wanted = target.saturating_sub(1);
+                        let reason = CloudError::OutsideLimits { group: name.to_owned(), wanted, min, max };
+                        held.push(Stays { machine: (*machine).to_owned(), reason });
+                    }
+                    _ => {
+                        group.let_go(node);
+                        group.state.target = if replace { target } else { target.saturating_sub(1) };
+                    }
+                }
+            }
             if replace {
                 group.refill(Timestamp::now());
-            } else if gone > 0 {
-                let target = group.state.target.saturating_sub(u32::try_from(gone).unwrap_or(u32::MAX));
-                within(name, limits, target)?;
-                group.state.target = target;
             }
             Ok(())
         };
         let group = self.change(entry, change).await?;
         let leaving: Vec<Box<str>> =
-            named.iter().filter_map(|(_, machine)| group.state.leaving.get(*machine).cloned()).collect();
+            named.iter().filter_map(|(_, node)| group.state.leaving.get(*node).cloned()).collect();
         self.objects.delete(leaving).await.map_err(|error| error.of(name))?;
         self.work.notify_one();
         for (machine, node) in named.iter().filter(|(_, node)| !group.nodes.contains_key(*node)) {
             if self.objects.has_node(node).await.map_err(|error| error.of(name))? {
-                return Err(foreign(machine));
+                stay.push(foreign(machine));
             }
         }
-        Ok(())
+        stay.extend(held);
+        Ok(stay)
     }
 
     /// Stores the state of a group.

@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 
 use self::change::Shared;
 use self::state::{Group, Machine};
-use super::{Cloud, CloudError};
+use super::{Cloud, CloudError, Stays};
 
 /// A group of machines that kwok pretends to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,11 +104,11 @@ impl Cloud for Kwok {
         self.shared.resize(group, from, to).await
     }
 
-    async fn remove(&self, group: &str, machines: &[&str]) -> Result<(), CloudError> {
+    async fn remove(&self, group: &str, machines: &[&str]) -> Result<Vec<Stays>, CloudError> {
         self.shared.let_go(group, machines, false).await
     }
 
-    async fn replace(&self, group: &str, machines: &[&str]) -> Result<(), CloudError> {
+    async fn replace(&self, group: &str, machines: &[&str]) -> Result<Vec<Stays>, CloudError> {
         self.shared.let_go(group, machines, true).await
     }
 

@@ -141,18 +141,19 @@ impl<'a> Group<'a> {
         missing > 0
     }
 
-    /// Lets go of machine `name` and says whether the group had it.
-    pub(super) fn let_go(&mut self, name: &str) -> bool {
+    /// Whether machine `name` is one of the group and not on its way out.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let becomes_a_node = self.state.machines.iter().any(|machine| *machine.name == *name);
+        becomes_a_node || self.nodes.get(name).is_some_and(|node| !self.is_leaving(node))
+    }
+
+    /// Lets go of machine `name`, which the group [has](Group::has).
+    pub(super) fn let_go(&mut self, name: &str) {
         let before = self.state.machines.len();
         self.state.machines.retain(|machine| *machine.name != *name);
-        if self.state.machines.len() < before {
-            return true;
-        }
-        let stays = self.nodes.get(name).is_some_and(|node| !self.is_leaving(node));
-        if stays {
+        if self.state.machines.len() == before {
             self.state.leaving.insert(name.into());
         }
-        stays
     }
 
     /// Notes that a machine has become a node.

@@ -1,0 +1,26 @@
+//! The clouds that a configuration names.
+
+use std::sync::Arc;
+
+use headroom_adapters::cloud::kwok::Kwok;
+use headroom_adapters::cluster::kubernetes::Client;
+
+use super::clouds::Owner;
+use crate::config::Config;
+
+/// What clouds are reached by.
+pub(super) struct Connection {
+    /// The API server and Headroom's namespace in it, where the cluster is a Kubernetes cluster.
+    pub(super) kubernetes: Option<(Client, String)>,
+}
+
+/// Every cloud, with the groups whose machines it has.
+pub(super) fn of(config: &Config, connection: &Connection) -> Vec<Owner> {
+    let mut owners = Vec::new();
+    let kwok = config.kwok_groups();
+    if let (Some((client, namespace)), false) = (&connection.kubernetes, kwok.is_empty()) {
+        let groups = kwok.iter().map(|group| Arc::clone(&group.name)).collect();
+        owners.push(Owner { cloud: Arc::new(Kwok::new(client.clone(), namespace, kwok)), groups });
+    }
+    owners
+}
