@@ -112,7 +112,10 @@ impl Shared {
         let mut held = Vec::new();
         let change = |group: &mut Group<'_>| {
             held.clear();
-            for (machine, node) in named.iter().filter(|(_, node)| group.has(node)) {
+            for (machine, node) in &named {
+                if !group.has(node) {
+                    continue;
+                }
                 let target = group.state.target;
                 match limits {
                     Some((min, max)) if !replace && target <= min => {
