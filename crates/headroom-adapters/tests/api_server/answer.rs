@@ -27,11 +27,20 @@ pub(super) fn answer(store: &mut Store, method: &Method, uri: &Uri, body: &[u8])
     done.map_or_else(|refusal| refused(refusal, uri), |object| Json(object).into_response())
 }
 
+/// How long a client that asks too much is to wait.
+const RETRY_AFTER_SECONDS: u32 = 7;
+
 /// A `Status`, as the API server sends it.
 pub(super) fn failure(code: StatusCode, reason: &str, message: &str) -> Response {
+    let details = if code == StatusCode::TOO_MANY_REQUESTS {
+        json!({ "retryAfterSeconds": RETRY_AFTER_SECONDS })
+    } else {
+        json!({})
+    };
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure",
         "code": code.as_u16(), "reason": reason, "message": message,
+        "details": details,
     });
     (code, Json(status)).into_response()
 }

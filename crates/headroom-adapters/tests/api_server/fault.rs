@@ -8,6 +8,12 @@ pub(crate) enum Fault {
     Answer { method: Method, path: &'static str, code: u16, once: bool },
     /// After so many changes nobody gets through any more. With `applies` the last one is carried out and its answer lost.
     CutOff { after: usize, applies: bool },
+    /// Every call is answered with this error.
+    Code(u16),
+    /// Every call is answered with something that is no object.
+    Garbage,
+    /// No call is answered.
+    Silence,
 }
 
 impl Fault {
@@ -16,6 +22,7 @@ impl Fault {
             Fault::Answer { method, path, .. } => method == called && at.contains(path),
             Fault::CutOff { after, applies: true } => writes == *after && called != Method::GET,
             Fault::CutOff { after, applies: false } => writes >= *after,
+            Fault::Code(_) | Fault::Garbage | Fault::Silence => true,
         }
     }
 }

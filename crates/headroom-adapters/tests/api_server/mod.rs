@@ -15,7 +15,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -52,6 +52,16 @@ impl ApiServer {
     pub(crate) fn client(&self) -> kube::Client {
         let config = kube::Config::new(format!("http://{}", self.address).parse().unwrap());
         kube::Client::try_from(config).unwrap()
+    }
+
+    /// A kubeconfig by which it is reached with this token.
+    pub(crate) fn kubeconfig(&self, token: &str) -> Value {
+        json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{ "name": "test", "cluster": { "server": format!("http://{}", self.address) } }],
+            "users": [{ "name": "test", "user": { "token": token } }],
+            "contexts": [{ "name": "test", "context": { "cluster": "test", "user": "test" } }],
+        })
     }
 
     /// The objects of a collection, such as `/api/v1/nodes`, by name.
@@ -115,6 +125,9 @@ async fn handle(State(inner): State<Arc<Mutex<Inner>>>, method: Method, uri: Uri
         inner.latency
     };
     tokio::time::sleep(latency).await;
+    if matches!(inner.lock().unwrap().fault, Some(Fault::Silence)) {
+        return std::future::pending().await;
+    }
     let mut inner = inner.lock().unwrap();
     inner.at_once -= 1;
     let writes = method != Method::GET;
@@ -138,6 +151,10 @@ async fn handle(State(inner): State<Arc<Mutex<Inner>>>, method: Method, uri: Uri
             // The client would ask again by itself after 503.
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
-        None => answer::answer(&mut inner.store, &method, &uri, &body),
+        Some(Fault::Code(code)) => {
+            answer::failure(StatusCode::from_u16(code).unwrap(), "Fault", "as the test wants it")
+        }
+        Some(Fault::Garbage) => "<html>as the test wants it".into_response(),
+        Some(Fault::Silence) | None => answer::answer(&mut inner.store, &method, &uri, &body),
     }
 }

@@ -25,8 +25,8 @@ impl Operation {
         match self {
             Operation::Grow => cloud.resize("web", size, 7).await,
             Operation::Shrink => cloud.resize("web", size, 2).await,
-            Operation::Remove => cloud.remove("web", &["kwok://web-00002", "kwok://web-00003"]).await,
-            Operation::Replace => cloud.replace("web", &["kwok://web-00002", "kwok://web-00003"]).await,
+            Operation::Remove => cloud.remove("web", &["kwok://web-00002", "kwok://web-00003"]).await.map(drop),
+            Operation::Replace => cloud.replace("web", &["kwok://web-00002", "kwok://web-00003"]).await.map(drop),
         }
         .map_err(said)
     }

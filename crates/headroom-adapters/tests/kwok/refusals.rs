@@ -22,8 +22,8 @@ async fn a_group_that_is_not_configured_is_refused() {
     let cloud = kwok(&server, web());
     for refused in [
         cloud.resize("db", 0, 1).await,
-        cloud.remove("db", &[]).await,
-        cloud.replace("db", &[]).await,
+        cloud.remove("db", &[]).await.map(drop),
+        cloud.replace("db", &[]).await.map(drop),
         cloud.template("db").await.map(drop),
     ] {
         assert!(matches!(&refused, Err(CloudError::NoSuchGroup { group }) if group == "db"), "{refused:?}");

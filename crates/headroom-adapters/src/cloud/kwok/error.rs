@@ -1,5 +1,7 @@
 //! Why something did not work, before it is known for which group it was tried.
 
+use std::time::Duration;
+
 use super::provider::ProviderError;
 use crate::cloud::CloudError;
 use crate::cluster::kubernetes::fenced;
@@ -27,7 +29,12 @@ impl KwokError {
             KwokError::Call { verb, .. } if self.has_code(403) => {
                 CloudError::Forbidden { verb: verb.to_owned(), group }
             }
+            KwokError::Call { .. } if self.has_code(401) => CloudError::Unauthorized { reason: self.answer() },
+            KwokError::Call { .. } if self.has_code(429) => {
+                CloudError::Throttled { reason: self.answer(), retry_after: self.retry_after() }
+            }
             KwokError::Call { .. } if self.is_fenced() => CloudError::NotLeading,
+            KwokError::Call { .. } if self.is_unreadable() => CloudError::NotUnderstood(Box::new(self)),
             KwokError::Call { .. } => CloudError::Unreachable(Box::new(self)),
             KwokError::State { .. } | KwokError::Provider(_) => CloudError::NotUnderstood(Box::new(self)),
         }
@@ -61,6 +68,20 @@ impl KwokError {
             },
             error => error.to_string(),
         }
+    }
+
+    /// What was answered is none of the API server's objects.
+    fn is_unreadable(&self) -> bool {
+        let KwokError::Call { source, .. } = self else { return false };
+        matches!(&**source, kube::Error::SerdeError(_) | kube::Error::FromUtf8(_))
+    }
+
+    /// How long the API server wants to be left alone.
+    fn retry_after(&self) -> Option<Duration> {
+        let KwokError::Call { source, .. } = self else { return None };
+        let kube::Error::Api(status) = &**source else { return None };
+        let seconds = status.details.as_ref()?.retry_after_seconds;
+        (seconds > 0).then(|| Duration::from_secs(seconds.into()))
     }
 
     fn has_code(&self, code: u16) -> bool {

@@ -1,0 +1,82 @@
+//! Calls fail.
+
+use std::time::Duration;
+
+use headroom_adapters::cloud::CloudError;
+use tokio::time::Instant;
+
+use super::{Stage, TROUBLES, Trouble, group, hurried, machines, until, web};
+
+/// How long any call may take. A deadline may hold for each of the requests that a call needs.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn is_of_its_kind(trouble: Trouble, error: &CloudError) -> bool {
+    match trouble {
+        Trouble::Throttled => matches!(error, CloudError::Throttled { .. }),
+        Trouble::Unauthorized => matches!(error, CloudError::Unauthorized { .. }),
+        Trouble::Silent => matches!(error, CloudError::Timeout { .. }),
+        Trouble::Garbage => matches!(error, CloudError::NotUnderstood(_)),
+        Trouble::Broken => matches!(error, CloudError::Unreachable(_)),
+    }
+}
+
+/// What comes of every call that needs the cloud.
+pub(super) async fn everything(stage: &impl Stage, machine: &str) -> Vec<(&'static str, Result<(), CloudError>)> {
+    let cloud = stage.cloud();
+    let machines = [machine];
+    let calls = async {
+        tokio::join!(
+            cloud.groups(),
+            cloud.resize("web", 3, 4),
+            cloud.remove("web", &machines),
+            cloud.replace("web", &machines),
+            cloud.template("web"),
+        )
+    };
+    let (groups, resize, remove, replace, template) = hurried(calls).await;
+    vec![
+        ("groups", groups.map(drop)),
+        ("resize", resize),
+        ("remove", remove.map(drop)),
+        ("replace", replace.map(drop)),
+        ("template", template.map(drop)),
+    ]
+}
+
+pub(crate) async fn every_trouble_is_an_error_of_its_kind<S: Stage>() {
+    let stage = web::<S>(3).await;
+    let machine = machines(&group(&stage, "web").await).pop().unwrap();
+    for trouble in TROUBLES {
+        if !stage.trouble(Some(trouble)).await {
+            continue;
+        }
+        let begin = Instant::now();
+        for (call, answer) in everything(&stage, &machine).await {
+            match answer {
+                // What a machine is like may be known already.
+                Ok(()) => assert_eq!(call, "template", "{trouble:?}"),
+                Err(error) => assert!(is_of_its_kind(trouble, &error), "{call}, {trouble:?}: {error:?}"),
+            }
+        }
+        assert!(begin.elapsed() < DEADLINE, "{trouble:?}: {:?}", begin.elapsed());
+    }
+}
+
+pub(crate) async fn nothing_is_lost_by_it<S: Stage>() {
+    for trouble in TROUBLES {
+        let stage = web::<S>(3).await;
+        let all = machines(&group(&stage, "web").await);
+        if !stage.trouble(Some(trouble)).await {
+            continue;
+        }
+        everything(&stage, &all[0]).await;
+        stage.trouble(None).await;
+        let after = group(&stage, "web").await;
+        assert_eq!((after.target, machines(&after)), (3, all.clone()), "{trouble:?}");
+        // The same calls once more come to what they come to without trouble.
+        stage.cloud().resize("web", 3, 4).await.unwrap();
+        stage.cloud().remove("web", &[&all[0]]).await.unwrap();
+        let after = until(&stage, "web", |group| machines(group).len() == 3 && group.target == 3).await;
+        assert!(!machines(&after).contains(&all[0]), "{trouble:?}: {after:?}");
+    }
+}
