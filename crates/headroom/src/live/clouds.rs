@@ -8,11 +8,20 @@ use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_core::snapshot::{Change, CloudGroup, LaunchError, LaunchFailure};
 use jiff::{SignedDuration, Timestamp};
 
+#[cfg(test)]
+mod tests;
+
 /// How long a cloud may take to list its groups.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// How old a reading may be that the next rounds go by when the cloud does not answer.
 const LIMIT: SignedDuration = SignedDuration::from_mins(2);
+
+/// How long a cloud is left alone after it did not answer, the first time. Each time doubles it.
+const FIRST_WAIT: SignedDuration = SignedDuration::from_secs(2);
+
+/// At most, unless the cloud itself asks for longer.
+const LONGEST_WAIT: SignedDuration = SignedDuration::from_mins(1);
 
 /// One cloud and the groups whose machines it has.
 pub(super) struct Owner {
@@ -33,6 +42,18 @@ struct Reading {
     /// Something was done since.
     stale: bool,
     groups: BTreeMap<Arc<str>, CloudGroup>,
+    /// None while it answers.
+    trouble: Option<Trouble>,
+}
+
+/// A cloud that did not answer the last time.
+struct Trouble {
+    /// How many times in a row.
+    failures: u32,
+    /// The last reason.
+    error: Arc<CloudError>,
+    /// When it is asked again.
+    again: Timestamp,
 }
 
 impl Clouds {
@@ -67,15 +88,15 @@ impl Clouds {
     }
 
     /// What has changed since the reading before. Clouds are asked at the same time, those only that were not asked within
-    /// `interval`; one that does not answer is in the errors.
+    /// `interval`; one that does not answer is in the errors, of each round until it does, and is left alone for longer
+    /// each time.
     pub(super) async fn read(
         &mut self,
         now: Timestamp,
         interval: SignedDuration,
-    ) -> (Vec<Change>, Vec<(Vec<Arc<str>>, CloudError)>) {
+    ) -> (Vec<Change>, Vec<(Vec<Arc<str>>, Arc<CloudError>)>) {
         let readings = self.owners.iter().map(|(owner, reading)| async move {
-            let fresh = reading.at.is_some_and(|at| now.duration_since(at) < interval);
-            if fresh && !reading.stale { None } else { Some(ask(&*owner.cloud).await) }
+            if reading.is_due(now, interval) { Some(ask(&*owner.cloud).await) } else { None }
         });
         let answers = futures::future::join_all(readings).await;
         let (mut changes, mut errors) = (Vec::new(), Vec::new());
@@ -83,15 +104,17 @@ impl Clouds {
             match answer {
                 None => {}
                 Some(Ok(groups)) => {
-                    *reading = Reading { at: Some(now), stale: false, groups: std::mem::take(&mut reading.groups) };
+                    let before = std::mem::take(&mut reading.groups);
+                    *reading = Reading { at: Some(now), groups: before, ..Reading::default() };
                     let groups = groups.into_iter().map(|group| merge(group, &self.refused));
                     changes.extend(reading.update(groups.map(|group| (Arc::clone(&group.name), group)).collect()));
                 }
-                Some(Err(error)) => {
-                    if reading.at.is_none_or(|at| now.duration_since(at) >= LIMIT) {
-                        changes.extend(reading.update(BTreeMap::new()));
-                    }
-                    errors.push((owner.groups.clone(), error));
+                Some(Err(error)) => reading.trouble = Some(Trouble::new(reading.trouble.as_ref(), error, now)),
+            }
+            if let Some(Trouble { error, .. }) = &reading.trouble {
+                errors.push((owner.groups.clone(), Arc::clone(error)));
+                if reading.at.is_none_or(|at| now.duration_since(at) >= LIMIT) {
+                    changes.extend(reading.update(BTreeMap::new()));
                 }
             }
         }
@@ -116,7 +139,28 @@ fn merge(mut group: CloudGroup, refused: &BTreeMap<Arc<str>, LaunchFailure>) -> 
     group
 }
 
+impl Trouble {
+    fn new(before: Option<&Trouble>, error: CloudError, now: Timestamp) -> Self {
+        let failures = before.map_or(1, |before| before.failures.saturating_add(1));
+        let doubled = (1..failures).fold(FIRST_WAIT, |wait, _| wait.saturating_mul(2).min(LONGEST_WAIT));
+        let asked_for = match &error {
+            CloudError::Throttled { retry_after: Some(wait), .. } => SignedDuration::try_from(*wait).unwrap_or(doubled),
+            _ => SignedDuration::ZERO,
+        };
+        let again = now.saturating_add(doubled.max(asked_for)).unwrap_or(Timestamp::MAX);
+        Trouble { failures, error: Arc::new(error), again }
+    }
+}
+
 impl Reading {
+    /// Whether it is time to ask the cloud.
+    fn is_due(&self, now: Timestamp, interval: SignedDuration) -> bool {
+        match &self.trouble {
+            Some(trouble) => now >= trouble.again,
+            None => self.stale || self.at.is_none_or(|at| now.duration_since(at) >= interval),
+        }
+    }
+
     /// Replaces the groups; what is different now.
     fn update(&mut self, groups: BTreeMap<Arc<str>, CloudGroup>) -> Vec<Change> {
         let gone = self.groups.keys().filter(|name| !groups.contains_key(*name));
