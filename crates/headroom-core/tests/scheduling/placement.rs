@@ -316,7 +316,11 @@ proptest! {
         }
         let mut used = vec![0; templates.len()];
         let mut machines = Vec::new();
-        for new in placement.new_nodes() {
+        // The machines of an offer come before those of the next one, as they were bought: one that takes few pods would
+        // hold the others back where hosts are spread over.
+        let mut bought = placement.new_nodes();
+        bought.sort_by_key(|new| new.template);
+        for new in bought {
             used[new.template.0 as usize] += new.count;
             prop_assert!(!new.pods.is_empty(), "an empty machine was bought: {:?}", new);
             for _ in 0..new.count {

@@ -69,10 +69,11 @@ impl Placement {
             // Several such constraints at once are met pod by pod, below.
             [_, _, ..] => 0,
         };
-        // Where constraints meet, filling by number keeps to what is certain: one pod more may still find a place. To look
-        // for the best place each time would take too long.
+        // Where constraints or wishes meet, filling by number keeps to what is certain: one pod more may still find a place.
+        // To look for the best place each time would take too long.
+        let binding = lot.rules.is_some() || lot.wishes.is_some();
         let lot = Lot { wishes: None, ..lot };
-        while lot.rules.is_some() && placed < wanted && self.pour_by_room(&lot, 1, supply) == 1 {
+        while binding && placed < wanted && self.pour_by_room(&lot, 1, supply) == 1 {
             placed += 1;
         }
         placed

@@ -77,10 +77,10 @@ impl Placement {
         })
     }
 
-    /// The nodes on which pods were put since the mark was made.
-    pub(super) fn filled_since(&self, mark: Mark) -> impl Iterator<Item = &Node> {
+    /// The nodes on which pods were put since the mark was made, and how many on each copy.
+    pub(super) fn filled_since(&self, mark: Mark) -> impl Iterator<Item = (&Node, u32)> {
         self.journal.iter().skip(mark.0).filter_map(|undo| match undo {
-            Undo::Put { node, each: 1.., .. } => Some(self.nodes.at(*node)),
+            Undo::Put { node, each: each @ 1.., .. } => Some((self.nodes.at(*node), clamped(*each))),
             _ => None,
         })
     }

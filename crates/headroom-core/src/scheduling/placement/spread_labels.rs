@@ -19,6 +19,16 @@ struct Share {
     room: u32,
 }
 
+/// A host that got pods, or several equal ones.
+struct Raised {
+    /// How many it has now of those that a constraint over hosts counts.
+    to: u32,
+    /// How many it got.
+    by: u32,
+    copies: u32,
+    domain: u32,
+}
+
 impl Placement {
     /// Places up to `wanted` pods of a class that fill up a spread constraint over a label themselves.
     ///
@@ -44,7 +54,7 @@ impl Placement {
                 (got < wish).then_some((share, got))
             });
             let Some((share, got)) = short else {
-                if self.is_too_high(lot, mark) {
+                if self.is_out_of_reach(lot, rule, mark) {
                     self.rollback(mark);
                     return 0;
                 }
@@ -57,15 +67,46 @@ impl Placement {
         0
     }
 
-    /// Whether a host got more pods since the mark than a spread constraint over hosts allows, now that there are new
-    /// hosts in other domains: while those are waited for, it could not have got them all.
-    fn is_too_high(&self, lot: &Lot, mark: Mark) -> bool {
+    /// Whether what was placed since the mark could not have been placed one by one, given that hosts are spread over too.
+    ///
+    /// Either a host got more pods than such a constraint allows, now that there are new hosts in other domains: while
+    /// those are waited for, it could not have got them all. Or hosts that are raised level by level, as the constraint
+    /// wants it, would take the domains of the label out of the skew on the way.
+    fn is_out_of_reach(&self, lot: &Lot, over_label: &SpreadRule, mark: Mark) -> bool {
         let rules = lot.rules.iter().flat_map(|rules| &rules.spread).filter(|rule| rule.counts_own);
         let mut over_hosts = rules.filter(|rule| self.counter(rule.counter).key == Key::Host);
         over_hosts.any(|rule| {
             let counter = self.counter(rule.counter);
             let most = domains(self, counter).fewest_for(rule).saturating_add(rule.max_skew);
-            self.filled_since(mark).any(|node| counter.count(node.host) > most)
+            let raised = self.filled_since(mark).map(|(node, by)| Raised {
+                to: counter.count(node.host),
+                by,
+                copies: node.copies,
+                domain: self.domain(self.counter(over_label.counter).key, node),
+            });
+            let raised: Vec<Raised> = raised.collect();
+            raised.iter().any(|host| host.to > most) || self.leaves_skew(over_label, &raised)
+        })
+    }
+
+    /// Whether the domains of a label are out of the skew when the hosts are raised to some height below their own.
+    fn leaves_skew(&self, rule: &SpreadRule, raised: &[Raised]) -> bool {
+        let counter = self.counter(rule.counter);
+        let there = domain_list(self, counter);
+        let lowest = raised.iter().map(|host| host.to.saturating_sub(host.by)).min().unwrap_or(0);
+        let highest = raised.iter().map(|host| host.to).max().unwrap_or(0);
+        (lowest.saturating_add(1)..highest).any(|height| {
+            let count = |domain: u32| {
+                let hosts = raised.iter().filter(|host| host.domain == domain);
+                let missing = hosts.map(|host| host.by.min(host.to.saturating_sub(height)).saturating_mul(host.copies));
+                counter.count(domain).saturating_sub(missing.fold(0, u32::saturating_add))
+            };
+            let few = there.len() < rule.min_domains as usize;
+            let fewest = if few { 0 } else { there.iter().map(|domain| count(*domain)).min().unwrap_or(0) };
+            there.iter().any(|domain| {
+                let grew = raised.iter().any(|host| host.domain == *domain);
+                grew && count(*domain) > fewest.saturating_add(rule.max_skew)
+            })
         })
     }
 
