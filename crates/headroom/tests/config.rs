@@ -155,7 +155,7 @@ scaleDown:
   maxGracefulTermination: 20m
   retryAfter: 6m
   deleteDelayAfterTaint: 10s
-  softTaint: true
+  softTaint: false
   okTotalUnreadyCount: 5
   maxTotalUnreadyPercentage: 33.3
   suddenDropDelay: 1m
@@ -309,7 +309,7 @@ fn every_pending_key_changes_the_policy() {
         "scaleDown: { maxGracefulTermination: 1s }",
         "scaleDown: { retryAfter: 1s }",
         "scaleDown: { deleteDelayAfterTaint: 1s }",
-        "scaleDown: { softTaint: true }",
+        "scaleDown: { softTaint: false }",
         "scaleDown: { okTotalUnreadyCount: 1 }",
         "scaleDown: { maxTotalUnreadyPercentage: 1 }",
         "scaleDown: { suddenDropDelay: 1s }",

@@ -65,7 +65,7 @@ impl Default for ScaleDownPolicy {
             end_grace: SignedDuration::from_mins(10),
             retry_after: SignedDuration::from_mins(5),
             settle: SignedDuration::from_secs(5),
-            soft_taint: false,
+            soft_taint: true,
             at_least: AtLeast::default(),
             ok_unready: 3,
             max_unready: Percent::whole(45),

@@ -3,6 +3,7 @@
 //! Texts may hold colour codes; whoever prints them leaves those out where they do not belong. Colour never says
 //! anything that the words do not.
 
+mod actions;
 mod assumed;
 mod caveats;
 mod columns;

@@ -3,6 +3,7 @@
 use headroom_core::plan::{Action, GroupReport, Planned, Resource};
 use headroom_core::scale_down::CANDIDATE_TAINT;
 
+use super::actions::actions;
 use super::assumed::assumed;
 use super::columns::{columns, row};
 use super::refusals::refusals;
@@ -10,7 +11,7 @@ use super::scale_down::scale_down;
 use super::scale_ups::{scale_ups, waiting};
 use super::slack::spare_room;
 use super::words::count;
-use super::{TITLE, caveats, section, with_hint};
+use super::{TITLE, section, with_hint};
 use crate::dump::Round;
 
 /// What the round saw, a table of its groups, the actions in order, and what was refused. `wide` adds columns.
@@ -22,13 +23,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
     } else {
         text.push_str(&table(round, wide));
     }
-    let actions: Vec<String> = round
-        .plan
-        .actions
-        .iter()
-        .enumerate()
-        .map(|(at, planned)| format!("{}. {}", at + 1, action(round, planned)))
-        .collect();
+    let actions = actions(round);
     text.push_str(&section("Waiting pods", &waiting(report)));
     text.push_str(&section("Spare room", &spare_room(round, wide)));
     text.push_str(&section("Scale-ups", &scale_ups(report, wide)));
@@ -74,19 +69,6 @@ pub(super) fn size(round: &Round, group: &GroupReport) -> String {
         text += &format!(", unmarks {unmarks}");
     }
     text
-}
-
-/// One action on one line: what, why, and what could not be judged.
-pub(super) fn action(round: &Round, planned: &Planned) -> String {
-    let Planned { group, action, reason, .. } = planned;
-    let caveats = caveats::caveats(action, round.snapshot());
-    // If the whole policy is a dry run, that is said once.
-    let dry_run = if planned.dry_run && !round.policy.dry_run { " (dry run)" } else { "" };
-    let line = format!("{group}: {action}{dry_run} because {reason}");
-    if caveats.is_empty() {
-        return line;
-    }
-    with_hint(format!("{line}; {}", caveats.join("; ")), Some(caveats::HINT.to_owned()))
 }
 
 /// A line that may end in a hint.

@@ -13,8 +13,7 @@ use crate::headroom::{Headroom, group};
 use crate::scene::{LABEL, Scene, Workload};
 use crate::wait::wait_until;
 
-const SETTINGS: &str =
-    "expander: [least-nodes, least-waste]\nscaleDown: { unneededTime: 30s, delayAfterAdd: 10s, softTaint: true }";
+const SETTINGS: &str = "expander: [least-nodes, least-waste]\nscaleDown: { unneededTime: 30s, delayAfterAdd: 10s }";
 
 /// Each 500 times: 4,125 cpu in all.
 const KINDS: [(&str, &str, &str); 6] = [

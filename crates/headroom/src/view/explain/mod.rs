@@ -26,7 +26,7 @@ use headroom_core::snapshot::{ClassView, NodeView, PodView};
 use headroom_core::strategy::utilization::Nodes;
 use headroom_core::wake::Wake;
 
-use super::plan::action;
+use super::actions::action;
 use super::refusals::refusal;
 use crate::dump::Round;
 

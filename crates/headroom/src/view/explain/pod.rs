@@ -8,7 +8,7 @@ use super::help::help;
 use super::standing::{Standing, wishes};
 use super::{NotFound, named, placing, refusals_about, shown};
 use crate::dump::Round;
-use crate::view::plan::action;
+use crate::view::actions::action;
 use crate::view::words::{amounts, names};
 use crate::view::{TITLE, section};
 

@@ -139,7 +139,8 @@ pub(super) fn kind() -> Kind<Shrinking> {
             flag(),
             |down| &mut down.shared.soft_taint,
             "Taint nodes that are not needed with `DeletionCandidateOfClusterAutoscaler:PreferNoSchedule`, so that new \
-             pods go elsewhere where they can.",
+             pods go elsewhere where they can. Without it the pods that leave one such node are spread over the others, \
+             and fewer of them go.",
         )
         .field(
             "okTotalUnreadyCount",
