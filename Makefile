@@ -1,5 +1,5 @@
-# What is not Rust: the control plane that the end-to-end tests talk to. Go builds it from pinned modules, once; the
-# first time takes about ten minutes on two cores.
+# What is not Rust: the control plane that the end-to-end tests talk to, which Go builds from pinned modules, once (about
+# ten minutes on two cores), and moto, a pretended AWS, which pip installs.
 
 bin := testenv/bin
 components := etcd kube-apiserver kube-scheduler kube-controller-manager kubectl
@@ -29,3 +29,11 @@ $(bin)/kwok-stages.yaml: testenv/kwok/go.mod
 		echo ---; cat $$stage.yaml || exit 1; \
 	done > "$(CURDIR)/$@.part"
 	mv $@.part $@
+
+.PHONY: moto
+moto: $(bin)/moto/installed
+
+$(bin)/moto/installed: testenv/moto/requirements.txt
+	python3 -m venv $(bin)/moto
+	$(bin)/moto/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
+	cp $< $@

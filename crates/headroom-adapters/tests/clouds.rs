@@ -1,5 +1,8 @@
 //! Every cloud: what all keep to, and what is of one alone.
 
 mod api_server;
+mod aws;
 mod contract;
+mod fake_aws;
 mod kwok;
+mod moto;

@@ -1,5 +1,6 @@
 //! The port to a cloud: groups of equal machines and their sizes.
 
+pub mod aws;
 pub mod kwok;
 
 use std::time::Duration;
@@ -83,6 +84,34 @@ pub enum CloudError {
     #[error("the cloud is out of machines for {group}: {reason}")]
     OutOfStock {
         /// The group.
+        group: String,
+        /// What the cloud said.
+        reason: String,
+    },
+    /// The cloud's own group is told not to do this for now.
+    #[error("{group} has the process {process} suspended; hint: resume it in the cloud")]
+    Suspended {
+        /// The group.
+        group: String,
+        /// What it does not do.
+        process: String,
+    },
+    /// More machines are there than the group would have, so that the cloud would choose which of them go.
+    #[error("{group} has {alive} machines and would lose some of the cloud's choice with size {wanted}")]
+    WouldChoose {
+        /// The group.
+        group: String,
+        /// The size wanted.
+        wanted: u32,
+        /// How many machines it has.
+        alive: u32,
+    },
+    /// The cloud does not do this, for a reason of its own.
+    #[error("the cloud refuses to {verb} {group}: {reason}")]
+    Refused {
+        /// What was tried.
+        verb: String,
+        /// On which group.
         group: String,
         /// What the cloud said.
         reason: String,

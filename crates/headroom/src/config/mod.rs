@@ -4,6 +4,7 @@
 //! are put together from kinds of values (`kind`) and maps with known keys (`record`). Reading goes on after an error,
 //! so that all of them are reported at once. The JSON schema and the reference page come from the same declarations.
 
+mod aws;
 pub(crate) mod duration;
 pub(crate) mod file;
 pub(crate) mod kind;
@@ -24,7 +25,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Cloud, Cluster, Kwok, Live, OtherAutoscalers};
+pub use file::{Aws, Cloud, Cluster, Kwok, Live, OtherAutoscalers};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;

@@ -105,7 +105,7 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let (standing, stands) = watch::channel(Standing { leads: dry_run, hold: None });
     let election = elects.then(|| {
         let Options { namespace, identity, .. } = options;
-        Arc::new(Election::new(client.clone(), namespace, LEASE, identity, Timing::default(), fence))
+        Arc::new(Election::new(client.clone(), namespace, LEASE, identity, Timing::default(), fence.clone()))
     });
     if !dry_run {
         tasks.spawn(standing::watch(election.clone(), client.clone(), config.live.other_autoscalers, standing));
@@ -124,7 +124,7 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     let cluster = Arc::new(Kubernetes::start(client.clone(), config.live.cordon));
     let ports =
         Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
-    let connection = Connection { kubernetes: Some((client, options.namespace.clone())) };
+    let connection = Connection { kubernetes: Some((client, options.namespace.clone())), fence };
     let make_owners = Box::new(move |config: &Config| owners::of(config, &connection));
     let record = options.record.as_deref();
     let recorder = record.map(|folder| Recorder::new(folder, options.record_rounds)).transpose();

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use headroom_adapters::cloud::aws::Aws;
 use headroom_adapters::cloud::kwok::Kwok;
 use headroom_adapters::cluster::kubernetes::Client;
+use headroom_adapters::fence::Fence;
 
 use super::clouds::Owner;
 use crate::config::Config;
@@ -12,6 +14,8 @@ use crate::config::Config;
 pub(super) struct Connection {
     /// The API server and Headroom's namespace in it, where the cluster is a Kubernetes cluster.
     pub(super) kubernetes: Option<(Client, String)>,
+    /// Until when anything may be changed.
+    pub(super) fence: Fence,
 }
 
 /// Every cloud, with the groups whose machines it has.
@@ -21,6 +25,10 @@ pub(super) fn of(config: &Config, connection: &Connection) -> Vec<Owner> {
     if let (Some((client, namespace)), false) = (&connection.kubernetes, kwok.is_empty()) {
         let groups = kwok.iter().map(|group| Arc::clone(&group.name)).collect();
         owners.push(Owner { cloud: Arc::new(Kwok::new(client.clone(), namespace, kwok)), groups });
+    }
+    for (account, aws) in config.aws_groups() {
+        let groups = aws.iter().map(|group| Arc::clone(&group.name)).collect();
+        owners.push(Owner { cloud: Arc::new(Aws::new(account, aws, connection.fence.clone())), groups });
     }
     owners
 }

@@ -40,11 +40,28 @@ impl Headroom {
         Self::start_with(scene, role.name(), &scene.plane.kubeconfig(role), settings, groups)
     }
 
+    /// The same, with variables of the environment.
+    pub(crate) fn start_in(scene: &Scene<'_>, environment: &[(&str, &str)], settings: &str, groups: &[String]) -> Self {
+        let kubeconfig = scene.plane.kubeconfig(Role::Headroom);
+        Self::launch(scene, Role::Headroom.name(), &kubeconfig, environment, settings, groups)
+    }
+
     /// The same, with the cluster that a kubeconfig file says.
     pub(crate) fn start_with(
         scene: &Scene<'_>,
         name: &str,
         kubeconfig: &Path,
+        settings: &str,
+        groups: &[String],
+    ) -> Self {
+        Self::launch(scene, name, kubeconfig, &[], settings, groups)
+    }
+
+    fn launch(
+        scene: &Scene<'_>,
+        name: &str,
+        kubeconfig: &Path,
+        environment: &[(&str, &str)],
         settings: &str,
         groups: &[String],
     ) -> Self {
@@ -58,9 +75,10 @@ impl Headroom {
         command.arg(scene.name).arg("--config").arg(config.file()).arg("--kubeconfig").arg(kubeconfig);
         let credentials = std::fs::read_to_string(kubeconfig).expect("a kubeconfig file");
         let secrets = credentials.lines().filter_map(|line| line.trim().strip_prefix("token: ")).map(str::to_owned);
-        let secrets = secrets.collect();
+        let keys = environment.iter().filter(|(name, _)| name.contains("SECRET")).map(|(_, key)| (*key).to_owned());
+        let secrets = secrets.chain(keys).collect();
         let recordings = plane.directory().join(format!("{name}.recordings"));
-        command.arg("--record").arg(&recordings);
+        command.arg("--record").arg(&recordings).envs(environment.iter().copied());
         let log = plane.directory().join(format!("{name}.log"));
         Headroom { process: Process::start(command, log, plane.guard()), config, recordings, secrets, port }
     }

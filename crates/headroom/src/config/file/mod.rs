@@ -3,6 +3,7 @@
 //! Parser, JSON schema and reference page are all made from these. A new key is one line here and a field in
 //! `headroom_core::policy`; a new strategy or cloud is one file and one line.
 
+mod aws;
 mod backoff;
 mod catalogue;
 mod cloud;
@@ -31,6 +32,7 @@ mod template;
 mod utilization;
 mod warnings;
 
+pub use aws::Aws;
 pub use cloud::Cloud;
 pub use cluster::Cluster;
 pub use kwok::Kwok;

@@ -29,9 +29,10 @@ fn same_name(first: &Draft, later: &Draft) -> Option<Problem> {
 }
 
 fn same_machines(first: &Draft, later: &Draft) -> Option<Problem> {
-    let Cloud::Aws { auto_scaling_group } = &later.cloud else { return None };
-    (!auto_scaling_group.is_empty() && first.cloud == later.cloud).then(|| {
-        let message = format!("two groups have the machines of `{auto_scaling_group}`");
+    let Cloud::Aws(aws) = &later.cloud else { return None };
+    let what = aws.what()?;
+    (first.cloud == later.cloud).then(|| {
+        let message = format!("two groups have the machines of `{what}`");
         Problem::at(later.places.of("cloud"), message, "give each group a cloud group of its own")
             .also(first.places.of("cloud"), "the first one")
     })

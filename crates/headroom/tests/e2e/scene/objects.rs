@@ -58,21 +58,37 @@ impl Workload {
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     name: String,
+    provider_id: String,
+    labels: Value,
     resources: Value,
 }
 
 impl Machine {
     pub(crate) fn named(name: impl Into<String>, cpu: &str, memory: &str) -> Self {
+        let name = name.into();
         let resources = json!({ "cpu": cpu, "memory": memory, "pods": "110" });
-        Self { name: name.into(), resources }
+        Self { provider_id: format!("kwok://{name}"), labels: json!({}), name, resources }
+    }
+
+    /// The machine that a cloud knows by this name.
+    pub(crate) fn of_cloud(mut self, provider_id: &str) -> Self {
+        self.provider_id = provider_id.to_owned();
+        self
+    }
+
+    /// More labels of its node.
+    pub(crate) fn labels(mut self, labels: Value) -> Self {
+        self.labels = labels;
+        self
     }
 
     pub(super) fn node(&self, scene: &str) -> Value {
-        let mut labels = json!({ "kubernetes.io/hostname": self.name });
+        let mut labels = self.labels.clone();
+        labels["kubernetes.io/hostname"] = self.name.as_str().into();
         labels[LABEL] = scene.into();
         json!({
             "metadata": { "name": self.name, "labels": labels, "annotations": { "kwok.x-k8s.io/node": "fake" } },
-            "spec": { "providerID": format!("kwok://{}", self.name) },
+            "spec": { "providerID": self.provider_id },
             "status": { "capacity": self.resources, "allocatable": self.resources },
         })
     }
