@@ -8,6 +8,7 @@ pub mod dump;
 mod live;
 pub mod metrics;
 pub mod migrate;
+mod prices;
 pub mod record;
 pub mod scenario;
 pub mod view;

@@ -11,6 +11,7 @@ mod input;
 mod migrate;
 mod pause;
 mod plan;
+mod prices;
 mod replay;
 mod run;
 mod server;
@@ -46,6 +47,8 @@ enum Command {
     Config(config::Args),
     /// Turn the configuration of another autoscaler into headroom.yaml.
     Migrate(migrate::Args),
+    /// Turn a cloud's price list into the file that prices.catalogue names.
+    Prices(prices::Args),
     /// Decide every round of a recording again; the exit code is 1 if one comes out otherwise.
     Replay(replay::Args),
     /// Play a simulated cluster in simulated time, and say what came of it.
@@ -62,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args),
         Command::Config(args) => config::run(args),
         Command::Migrate(args) => migrate::run(args),
+        Command::Prices(args) => prices::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Simulate(args) => simulate::run(args),
     };
