@@ -7,6 +7,8 @@ use serde_json::Value;
 const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
 const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
 const TRY_IT: &str = include_str!("../../../deploy/try-it.yaml");
+const EKS: &str = include_str!("../../../deploy/examples/eks.yaml");
+const ON_AWS: &str = include_str!("../../../docs/kubernetes.md");
 const BUFFERS: &str = include_str!("../../../deploy/capacity-buffers.yaml");
 const CHART_ACCESS: &str = include_str!("../../../deploy/helm/headroom/templates/access.yaml");
 const CHART_KWOK: &str = include_str!("../../../deploy/helm/headroom/templates/kwok.yaml");
@@ -112,4 +114,39 @@ fn the_probes_and_the_container_are_those_of_a_restricted_namespace() {
     let names: BTreeSet<&str> =
         container["env"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
     assert_eq!(names, BTreeSet::from(["NODE_NAME", "POD_NAME", "POD_NAMESPACE"]));
+}
+
+/// It changes two objects of the manifest.
+#[test]
+fn the_example_for_eks_is_right() {
+    let objects = documents(EKS);
+    for changed in &objects {
+        let kind = changed["kind"].as_str().unwrap();
+        for part in ["name", "namespace"] {
+            assert_eq!(changed["metadata"][part], object(kind)["metadata"][part], "{kind}");
+        }
+    }
+    let config_map = objects.iter().find(|object| object["kind"] == "ConfigMap").unwrap();
+    let text = config_map["data"]["headroom.yaml"].as_str().unwrap();
+    let config = headroom::config::parse("eks.yaml", text).unwrap();
+    assert!(config.policy.dry_run, "nothing is changed before somebody says so");
+    assert_eq!(config.aws_groups().into_values().flatten().count(), config.policy.groups.len());
+}
+
+/// Each right has its reason, and none is asked for without one.
+#[test]
+fn the_rights_on_aws_are_explained() {
+    let (_, policy) = ON_AWS.split_once("```json\n").unwrap();
+    let policy: Value = serde_json::from_str(policy.split_once("```").unwrap().0).unwrap();
+    let granted: BTreeSet<&str> = policy["Statement"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|statement| statement["Action"].as_array().unwrap())
+        .map(|action| action.as_str().unwrap())
+        .collect();
+    let (_, table) = ON_AWS.split_once("| action | what for |\n|---|---|\n").unwrap();
+    let rows = table.lines().take_while(|line| line.starts_with('|'));
+    let explained: BTreeSet<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    assert_eq!(granted, explained);
 }
