@@ -1,5 +1,6 @@
-# What is not Rust: the control plane that the end-to-end tests talk to, which Go builds from pinned modules, once (about
-# ten minutes on two cores), and moto, a pretended AWS, which pip installs.
+# What is not Rust: the control plane that the end-to-end tests talk to and the other side of the protocol of external
+# providers, which Go builds from pinned modules, once (about ten minutes on two cores), and moto, a pretended AWS, which pip
+# installs.
 
 bin := testenv/bin
 components := etcd kube-apiserver kube-scheduler kube-controller-manager kubectl
@@ -10,6 +11,9 @@ control-plane: $(addprefix $(bin)/,$(components)) $(bin)/kwok $(bin)/kwok-stages
 $(addprefix $(bin)/,$(components)): $(bin)/control-plane
 	ln -sf control-plane $@
 
+.PHONY: external-provider
+external-provider: $(bin)/externalgrpc-peer
+
 # The API server tells clients the version that is linked in.
 $(bin)/control-plane: testenv/go.mod testenv/go.sum testenv/control-plane/main.go
 	version=$$(go -C testenv list -m -f '{{.Version}}' k8s.io/kubernetes) && \
@@ -19,6 +23,9 @@ $(bin)/control-plane: testenv/go.mod testenv/go.sum testenv/control-plane/main.g
 
 $(bin)/kwok: testenv/kwok/go.mod testenv/kwok/go.sum
 	go -C testenv/kwok build -o ../bin/kwok -ldflags "-s -w" sigs.k8s.io/kwok/cmd/kwok
+
+$(bin)/externalgrpc-peer: $(wildcard testenv/externalgrpc/*)
+	go -C testenv/externalgrpc build -o ../bin/externalgrpc-peer -ldflags "-s -w" .
 
 # What kwok does with nodes and pods: it makes nodes ready, renews their leases, runs pods and lets them go.
 $(bin)/kwok-stages.yaml: testenv/kwok/go.mod

@@ -3,6 +3,7 @@
 mod api_server;
 mod aws;
 mod contract;
+mod externalgrpc;
 mod fake_aws;
 mod kwok;
 mod moto;

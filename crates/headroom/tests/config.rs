@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
 use headroom::config::{self, Cloud, Cluster, Config};
+use headroom_adapters::cloud::externalgrpc::{ExternalGroup, Reach, Tls};
 use headroom_adapters::cloud::kwok::{KwokGroup, Machines};
 use headroom_core::policy::{Group, Percent, Policy, Selection, Strategy};
 use jiff::SignedDuration;
@@ -245,6 +246,60 @@ groups:
         boot_failures: Percent(0),
     };
     assert_eq!(config.kwok_groups(), [own, workers]);
+}
+
+#[test]
+fn groups_of_one_external_provider_share_its_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    file("ca.yaml", "address: localhost:8086\ncert: /tls/crt\nkey: tls.key\ncacert: ''\n");
+    let group = |name: &str, cloud: &str| {
+        format!(
+            "- {{ name: {name}, select: {{ label: {{ p: {name} }} }}, strategy: {{ pending: {{}} }}, cloud: {{ externalgrpc: {cloud} }} }}\n"
+        )
+    };
+    let load = |groups: &[String]| {
+        file("headroom.yaml", &format!("groups:\n{}", groups.concat()));
+        config::load(&folder.path().join("headroom.yaml"))
+    };
+    let incomplete = load(&[group("web", "{ cloudConfig: ca.yaml }")]).unwrap_err().to_string();
+    assert!(incomplete.contains("ca.yaml: these are not all files that TLS needs"), "{incomplete}");
+    assert!(incomplete.contains("give `cacert` too"), "{incomplete}");
+    file(
+        "ca.yaml",
+        "address: localhost:8086\ncert: /tls/crt\nkey: tls.key\ncacert: ca.pem\ngrpc_timeout: 7s\nother: 1\n",
+    );
+    file("open.yaml", "address: localhost:8086\ncacert: ca.pem\n");
+    let config = load(&[
+        group("web", "{ cloudConfig: ca.yaml, nodeGroup: pool-web }"),
+        group("db", "{ cloudConfig: ca.yaml }"),
+        group("batch", "{ address: 'localhost:8086', cacert: ca.pem, timeout: 1s }"),
+        group("edge", "{ cloudConfig: open.yaml }"),
+    ]);
+    let path = |name: &str| folder.path().join(name);
+    let reach = |tls: Option<Tls>, seconds| Reach {
+        address: "localhost:8086".into(),
+        tls,
+        deadline: std::time::Duration::from_secs(seconds),
+    };
+    let of = |name: &str, id: &str| ExternalGroup { name: name.into(), id: id.into() };
+    let mutual = Tls { ca: path("ca.pem"), own: Some(("/tls/crt".into(), path("tls.key"))) };
+    // Cluster Autoscaler looks at no file of TLS unless there is a certificate.
+    let wanted = [
+        (reach(None, 5), vec![of("edge", "edge")]),
+        (reach(Some(Tls { ca: path("ca.pem"), own: None }), 1), vec![of("batch", "batch")]),
+        (reach(Some(mutual), 7), vec![of("web", "pool-web"), of("db", "db")]),
+    ];
+    assert_eq!(config.unwrap().external_groups(), wanted.into());
+    for (text, message) in [
+        ("cert: x", "`address` is missing"),
+        ("address: a:1\ngrpc_timeout: soon", "grpc_timeout is \"soon\""),
+        ("- 1", "it cannot be understood"),
+    ] {
+        file("ca.yaml", text);
+        let error = load(&[group("web", "{ cloudConfig: ca.yaml }")]).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains("headroom.yaml:2:"), "{error}");
+    }
 }
 
 /// A key that changes nothing would be read and forgotten.

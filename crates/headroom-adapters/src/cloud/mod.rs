@@ -1,6 +1,7 @@
 //! The port to a cloud: groups of equal machines and their sizes.
 
 pub mod aws;
+pub mod externalgrpc;
 pub mod kwok;
 
 use std::time::Duration;
@@ -30,6 +31,9 @@ pub trait Cloud: Send + Sync {
 
     /// What a new machine of `group` will be like; None when the cloud cannot tell.
     async fn template(&self, group: &str) -> Result<Option<Template>, CloudError>;
+
+    /// Hears which node a machine is, before it is asked to remove it. For clouds that know machines by both names.
+    fn is_node(&self, _machine: &str, _node: &str) {}
 }
 
 /// A machine that a cloud did not let go of, although it let others go.

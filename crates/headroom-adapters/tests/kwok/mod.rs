@@ -5,7 +5,7 @@ mod growing;
 mod provider;
 mod refusals;
 mod shrinking;
-mod stage;
+pub(crate) mod stage;
 
 use std::time::Duration;
 

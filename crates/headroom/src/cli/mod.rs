@@ -8,12 +8,14 @@ mod connection;
 mod explain;
 mod failure;
 mod input;
+mod log;
 mod migrate;
 mod pause;
 mod plan;
 mod prices;
 mod replay;
 mod run;
+mod serve_provider;
 mod server;
 mod simulate;
 mod stdout;
@@ -35,6 +37,8 @@ struct Cli {
 enum Command {
     /// Scale a cluster until told to end.
     Run(run::Args),
+    /// Offer the groups of a configuration to Cluster Autoscaler, as one of its external providers.
+    ServeProvider(serve_provider::Args),
     /// Tell the running instance to only show what it would do with a group, or with everything.
     Pause(pause::PauseArgs),
     /// Tell the running instance to go on.
@@ -59,6 +63,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(args),
+        Command::ServeProvider(args) => serve_provider::run(args),
         Command::Pause(args) => pause::pause(args),
         Command::Resume(args) => pause::resume(args),
         Command::Plan(args) => plan::run(args),

@@ -1,13 +1,10 @@
 //! `headroom run`: scales a cluster until it is told to end.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
-
 use super::connection::Connection;
+use super::log::Log;
 use crate::live;
 
 /// Arguments of `headroom run`.
@@ -44,33 +41,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "record")]
     record_rounds: u64,
 
-    /// How the log is written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    log_format: Format,
-
-    /// What is logged: error, warn, info, debug, or a filter such as `headroom=debug,kube=info`.
-    #[arg(long, value_name = "FILTER", env = "HEADROOM_LOG", default_value = "info")]
-    log: String,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// One JSON object on each line.
-    Json,
+    #[command(flatten)]
+    log: Log,
 }
 
 /// Runs `headroom run`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let filter = EnvFilter::try_new(&args.log)
-        .map_err(|error| anyhow::anyhow!("--log {}: {error}; hint: write error, warn, info or debug", args.log))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
-    match args.log_format {
-        Format::Text => log.with_target(false).init(),
-        Format::Json => log.json().flatten_event(true).init(),
-    }
+    args.log.start()?;
     let options = live::Options {
         config: args.config,
         kubeconfig: args.connection.kubeconfig,

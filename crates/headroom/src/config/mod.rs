@@ -6,6 +6,7 @@
 
 mod aws;
 pub(crate) mod duration;
+mod externalgrpc;
 pub(crate) mod file;
 pub(crate) mod kind;
 mod kwok;
@@ -25,7 +26,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Aws, Cloud, Cluster, Kwok, Live, OtherAutoscalers};
+pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, OtherAutoscalers};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;
@@ -60,7 +61,10 @@ pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
 }
 
 fn read(name: &str, text: &str, folder: &Path) -> Result<Config, ConfigErrors> {
-    let file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
+    let mut file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
+    let mut problems = Problems::default();
+    file.load_clouds(folder, &mut problems);
+    problems.none_or(name, text, Some(()))?;
     let warnings = ConfigWarnings::new(name, text, file.warnings());
     Ok(Config { warnings, ..file.into() })
 }

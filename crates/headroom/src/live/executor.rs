@@ -196,6 +196,11 @@ async fn remove(cluster: Arc<dyn Cluster>, cloud: Option<Arc<dyn Cloud>>, planne
     let checks: Vec<_> = checks.collect();
     let checked: Vec<_> = futures::stream::iter(checks).buffered(CALLS).collect().await;
     let machines: Vec<&str> = checked.iter().filter_map(|(machine, _)| machine.as_deref().ok()).collect();
+    if let Some(cloud) = &cloud {
+        let nodes =
+            checked.iter().filter_map(|(machine, planned)| Some((machine.as_deref().ok()?, planned.action.node()?)));
+        nodes.for_each(|(machine, node)| cloud.is_node(machine, node));
+    }
     let group = checked.first().map(|(_, planned)| Arc::clone(&planned.group)).unwrap_or_default();
     let stay = match cloud {
         _ if machines.is_empty() => Ok(Vec::new()),

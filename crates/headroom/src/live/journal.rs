@@ -1,5 +1,6 @@
 //! The log: one line for each decision and for each thing that went wrong, with its numbers in fields.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use headroom_adapters::cloud::CloudError;
@@ -121,6 +122,14 @@ pub(super) fn rivals_unread(error: &ClusterError) {
 /// The next instance has to wait until the lease is over.
 pub(super) fn not_released(error: &ClusterError) {
     warn!("the lease was not given back, so the next instance waits until it is over: {}", chain(error));
+}
+
+/// Groups are offered to other autoscalers.
+pub(super) fn offered(address: SocketAddr, dry_run: bool) {
+    info!(%address, "groups are offered");
+    if dry_run {
+        warn!("every change is refused: dryRun is set; hint: set `dryRun: false`");
+    }
 }
 
 /// The HTTP interface ended.

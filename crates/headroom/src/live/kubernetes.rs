@@ -145,7 +145,8 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
     Ok(ended)
 }
 
-async fn terminated() {
+/// Waits for SIGTERM or SIGINT.
+pub(super) async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {

@@ -15,6 +15,7 @@ mod pilot;
 mod read;
 mod recorder;
 mod reload;
+mod serve;
 mod standing;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use standing::Standing;
 
 pub(crate) use kubernetes::{Options, machine_name, run};
 pub(crate) use read::read;
+pub(crate) use serve::{ServeOptions, serve};
 
 use crate::config::Config;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use headroom_adapters::cloud::aws::Aws;
+use headroom_adapters::cloud::externalgrpc::ExternalGrpc;
 use headroom_adapters::cloud::kwok::Kwok;
 use headroom_adapters::cluster::kubernetes::Client;
 use headroom_adapters::fence::Fence;
@@ -29,6 +30,10 @@ pub(super) fn of(config: &Config, connection: &Connection) -> Vec<Owner> {
     for (account, aws) in config.aws_groups() {
         let groups = aws.iter().map(|group| Arc::clone(&group.name)).collect();
         owners.push(Owner { cloud: Arc::new(Aws::new(account, aws, connection.fence.clone())), groups });
+    }
+    for (reach, external) in config.external_groups() {
+        let groups = external.iter().map(|group| Arc::clone(&group.name)).collect();
+        owners.push(Owner { cloud: Arc::new(ExternalGrpc::new(reach, external, connection.fence.clone())), groups });
     }
     owners
 }

@@ -13,6 +13,7 @@ mod choosing;
 mod control_plane;
 mod crash_points;
 mod crashes;
+mod external;
 mod grow_and_shrink;
 mod guard;
 mod headroom;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::aws::{self, Aws};
+use super::externalgrpc::{self, ExternalGrpc};
 use super::kwok::{self, Kwok};
 use crate::config::kind::{Kind, one_of, variant, word};
 
@@ -14,6 +15,8 @@ pub enum Cloud {
     None,
     /// An EC2 Auto Scaling group.
     Aws(Aws),
+    /// A provider that speaks the protocol of Cluster Autoscaler's external providers.
+    ExternalGrpc(ExternalGrpc),
     /// kwok, which pretends to be nodes.
     Kwok(Kwok),
 }
@@ -21,6 +24,11 @@ pub enum Cloud {
 pub(super) fn kind() -> Kind<Cloud> {
     let variants = vec![
         variant("aws", "An EC2 Auto Scaling group.", aws::kind().map(Cloud::Aws)),
+        variant(
+            "externalgrpc",
+            "A provider that speaks the protocol of Cluster Autoscaler's external providers.",
+            externalgrpc::kind().map(Cloud::ExternalGrpc),
+        ),
         variant("kwok", "kwok, which pretends to be nodes.", kwok::kind().map(Cloud::Kwok)),
         word("none", "Nobody: the size is decided and reported.", Cloud::None),
     ];

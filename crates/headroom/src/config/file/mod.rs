@@ -9,6 +9,7 @@ mod catalogue;
 mod cloud;
 mod cluster;
 mod expander;
+mod externalgrpc;
 pub(crate) mod group;
 pub(crate) mod growth;
 mod karpenter;
@@ -35,14 +36,17 @@ mod warnings;
 pub use aws::Aws;
 pub use cloud::Cloud;
 pub use cluster::Cluster;
+pub use externalgrpc::ExternalGrpc;
 pub use kwok::Kwok;
 pub use live::{Live, OtherAutoscalers};
+
+use std::path::Path;
 
 use headroom_core::policy::{CountPods, Policy, RunsOn, Strategy};
 use jiff::SignedDuration;
 
 use super::kind::{duration, flag, list};
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 use super::record::{Places, Record};
 use super::{Config, ConfigWarnings};
 use group::Draft;
@@ -86,6 +90,15 @@ fn on_nomad(policy: &mut Policy) {
 }
 
 impl File {
+    /// Reads the files that say how clouds are reached; paths are relative to `folder`.
+    pub(super) fn load_clouds(&mut self, folder: &Path, problems: &mut Problems) {
+        for Draft { cloud, places, .. } in &mut self.groups {
+            if let Cloud::ExternalGrpc(external) = cloud {
+                external.load(folder, &places.of("cloud"), problems);
+            }
+        }
+    }
+
     /// What is right but can hardly be meant, once all files have been read.
     pub(super) fn warnings(&self) -> Vec<Problem> {
         warnings::of(self)

@@ -3,6 +3,7 @@
 use headroom_core::policy::{CountPods, Selection, Strategy};
 
 use super::cloud::Cloud;
+use super::externalgrpc::ExternalGrpc;
 use super::group::Draft;
 use crate::config::problem::{Problem, Problems};
 
@@ -29,9 +30,16 @@ fn same_name(first: &Draft, later: &Draft) -> Option<Problem> {
 }
 
 fn same_machines(first: &Draft, later: &Draft) -> Option<Problem> {
-    let Cloud::Aws(aws) = &later.cloud else { return None };
-    let what = aws.what()?;
-    (first.cloud == later.cloud).then(|| {
+    let (what, same) = match (&first.cloud, &later.cloud) {
+        (_, Cloud::Aws(aws)) => (aws.what()?, first.cloud == later.cloud),
+        (Cloud::ExternalGrpc(one), Cloud::ExternalGrpc(other)) => {
+            let place = |of: &ExternalGrpc| (of.address.clone(), of.cloud_config.clone());
+            let (a, b) = (one.node_group.as_ref().or(first.name())?, other.node_group.as_ref().or(later.name())?);
+            (b.to_string(), a == b && place(one) == place(other))
+        }
+        _ => return None,
+    };
+    same.then(|| {
         let message = format!("two groups have the machines of `{what}`");
         Problem::at(later.places.of("cloud"), message, "give each group a cloud group of its own")
             .also(first.places.of("cloud"), "the first one")

@@ -1,0 +1,146 @@
+//! Headroom's client, against a provider in Go and against answers that are wrong.
+
+use std::time::Duration;
+
+use headroom_adapters::cloud::{Cloud, CloudError};
+use headroom_adapters::fence::Fence;
+use headroom_core::quantity::Money;
+use headroom_core::snapshot::{CloudGroup, InstanceState};
+use serde_json::json;
+
+use super::front::Fault;
+use super::peer::{self, Peer};
+use super::stage::OnExternalGrpc;
+use crate::contract::{Given, Stage, Trouble};
+
+const WEB: Given = Given { name: "web", size: 3, min: 0, max: 10 };
+
+async fn look(cloud: &dyn Cloud) -> CloudGroup {
+    cloud.groups().await.unwrap().pop().unwrap()
+}
+
+#[tokio::test]
+async fn what_a_provider_in_go_says_is_understood() {
+    let Some(program) = peer::program() else { return };
+    // One that is of today, and one of a time in which templates and times stood in other fields.
+    for more in [&["-size", "2"][..], &["-size", "2", "-older"]] {
+        let peer = Peer::serve(&program, more);
+        let cloud = peer.cloud(None);
+        let group = look(&cloud).await;
+        assert_eq!((&*group.name, group.target, group.min, group.max), ("web", 2, Some(0), Some(10)));
+        let instances = group.instances.unwrap();
+        let ids: Vec<&str> = instances.iter().map(|instance| &*instance.provider_id).collect();
+        assert_eq!(ids, ["peer://pool-1", "peer://pool-2"]);
+        assert!(instances.iter().all(|instance| instance.state == InstanceState::Running));
+        assert_eq!(group.price, Some(Money(250_000_000)), "a quarter of a dollar an hour");
+        let template = group.template.unwrap();
+        assert_eq!((template.allocatable.cpu, template.capacity.cpu), (3920, 4000));
+        assert_eq!(
+            template.allocatable.extended.iter().map(|(name, count)| (&**name, *count)).collect::<Vec<_>>(),
+            [("nvidia.com/gpu", 1)]
+        );
+        assert_eq!(template.labels.iter().collect::<Vec<_>>(), [("pool", "web")]);
+        assert_eq!(template.taints.iter().map(ToString::to_string).collect::<Vec<_>>(), ["dedicated=web:NoSchedule"]);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_in_go_does_what_it_is_asked() {
+    let Some(program) = peer::program() else { return };
+    let peer = Peer::serve(&program, &["-size", "2"]);
+    let cloud = peer.cloud(None);
+    cloud.resize("web", 2, 5).await.unwrap();
+    cloud.is_node("peer://pool-2", "node-2");
+    assert!(cloud.remove("web", &["peer://pool-2", "peer://pool-4", "peer://gone"]).await.unwrap().is_empty());
+    let group = look(&cloud).await;
+    assert_eq!((group.target, group.instances.unwrap().len()), (3, 3));
+    let nodes = json!([
+        { "name": "node-2", "providerID": "peer://pool-2" },
+        { "name": "peer://pool-4", "providerID": "peer://pool-4" },
+    ]);
+    let wanted = [
+        json!({ "call": "NodeGroupIncreaseSize", "asked": { "id": "pool", "delta": 3 } }),
+        json!({ "call": "NodeGroupDeleteNodes", "asked": { "id": "pool", "nodes": nodes } }),
+    ];
+    assert_eq!(peer.changes(2).await, wanted);
+}
+
+#[tokio::test]
+async fn a_machine_that_cannot_be_deleted_holds_no_other_and_the_size_is_lowered_once_for_each() {
+    let Some(program) = peer::program() else { return };
+    let peer = Peer::serve(&program, &["-size", "4", "-stubborn", "peer://pool-2"]);
+    let cloud = peer.cloud(None);
+    // The provider deletes the first, and stops at the second.
+    let stay = cloud.remove("web", &["peer://pool-1", "peer://pool-2", "peer://pool-3"]).await.unwrap();
+    assert_eq!(stay.iter().map(|stays| &*stays.machine).collect::<Vec<_>>(), ["peer://pool-2"]);
+    let reason = stay[0].reason.to_string();
+    assert_eq!(reason, "the cloud refuses to remove machines of web: peer://pool-2 cannot be deleted");
+    let group = look(&cloud).await;
+    let ids: Vec<_> = group.instances.unwrap().into_iter().map(|instance| instance.provider_id).collect();
+    assert_eq!((group.target, ids), (2, vec!["peer://pool-2".into(), "peer://pool-4".into()]));
+}
+
+#[tokio::test]
+async fn a_provider_without_machines_is_out_of_stock() {
+    let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
+    stage.front.set_fault(Some("NodeGroupIncreaseSize"), Some(Fault::Code(8)));
+    let refused = stage.cloud.resize("web", 3, 4).await;
+    assert!(matches!(&refused, Err(CloudError::OutOfStock { group, .. }) if group == "web"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn how_long_a_cloud_behind_a_provider_wants_to_be_left_alone_is_told() {
+    let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
+    stage.behind.trouble(Some(Trouble::Throttled)).await;
+    let refused = stage.cloud.groups().await;
+    let Err(CloudError::Throttled { retry_after, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(retry_after, Some(Duration::from_secs(7)));
+}
+
+#[tokio::test]
+async fn what_is_no_provider_is_not_understood() {
+    let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
+    stage.front.set_fault(None, Some(Fault::Page));
+    let refused = stage.cloud.groups().await.unwrap_err();
+    assert!(matches!(refused, CloudError::NotUnderstood(_)), "{refused:?}");
+    // What answers better from now on is asked anew.
+    stage.front.set_fault(None, None);
+    assert_eq!(look(&stage.cloud).await.target, 3);
+}
+
+#[tokio::test]
+async fn calls_that_a_provider_may_leave_out_are_not_missed() {
+    let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
+    for optional in ["PricingNodePrice", "NodeGroupTemplateNodeInfo", "Refresh"] {
+        stage.front.set_fault(Some(optional), Some(Fault::Code(12)));
+        let group = look(&stage.cloud).await;
+        assert_eq!((group.target, group.price), (3, None), "{optional}");
+        assert_eq!(group.template.is_none(), optional == "NodeGroupTemplateNodeInfo");
+    }
+    stage.front.set_fault(Some("NodeGroupNodes"), Some(Fault::Code(12)));
+    let refused = stage.cloud.groups().await.unwrap_err();
+    assert_eq!(refused.to_string(), "the cloud refuses to read web: the provider does not offer it");
+}
+
+#[tokio::test]
+async fn at_its_minimum_a_group_gets_the_new_machine_first() {
+    let stage = OnExternalGrpc::start(&[Given { min: 3, ..WEB }], Fence::open()).await;
+    let before = look(&stage.cloud).await.instances.unwrap();
+    let old = &*before[0].provider_id;
+    assert!(stage.cloud.replace("web", &[old]).await.unwrap().is_empty());
+    assert_eq!(stage.front.changes(), ["NodeGroupIncreaseSize", "NodeGroupDeleteNodes"]);
+    assert_eq!(look(&stage.cloud).await.target, 3);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_leaves_the_size_to_the_next_plan() {
+    let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
+    stage.front.set_fault(Some("NodeGroupIncreaseSize"), Some(Fault::Silence));
+    let begin = std::time::Instant::now();
+    let lost = stage.cloud.resize("web", 3, 5).await.unwrap_err();
+    assert_eq!(lost.to_string(), "no answer within 5 s to grow web");
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    stage.front.set_fault(None, None);
+    stage.cloud.resize("web", 3, 5).await.unwrap();
+    assert_eq!(look(&stage.cloud).await.target, 5);
+}

@@ -1,0 +1,61 @@
+//! externalgrpc keeps to what every cloud keeps to, with kwok behind the server.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use headroom_adapters::cloud::Cloud;
+use headroom_adapters::cloud::externalgrpc::server::{Offer, OfferedGroup, Provider};
+use headroom_adapters::cloud::externalgrpc::{ExternalGroup, ExternalGrpc};
+use headroom_adapters::fence::Fence;
+
+use super::front::{Fault, Front};
+use super::peer::file;
+use crate::contract::{self, Given, Stage, Trouble};
+use crate::kwok::stage::OnKwok;
+
+contract::holds!(OnExternalGrpc);
+
+pub(crate) struct OnExternalGrpc {
+    pub(crate) front: Front,
+    pub(crate) cloud: ExternalGrpc,
+    pub(crate) behind: OnKwok,
+}
+
+#[async_trait]
+impl Stage for OnExternalGrpc {
+    async fn start(groups: &[Given], fence: Fence) -> Self {
+        let behind = OnKwok::start(groups, Fence::open()).await;
+        let group = |given: &Given| OfferedGroup { name: given.name.into(), ..OfferedGroup::default() };
+        let offer =
+            Offer { groups: groups.iter().map(group).collect(), cloud: Arc::clone(&behind.kwok) as Arc<dyn Cloud> };
+        let front = Front::start(Provider::new(vec![offer])).await;
+        let group = |given: &Given| ExternalGroup { name: given.name.into(), id: given.name.into() };
+        let cloud = ExternalGrpc::new(front.reach(), groups.iter().map(group).collect(), fence);
+        OnExternalGrpc { front, cloud, behind }
+    }
+
+    fn cloud(&self) -> &dyn Cloud {
+        &self.cloud
+    }
+
+    async fn trouble(&self, trouble: Option<Trouble>) -> bool {
+        let fault = trouble.map(|trouble| match trouble {
+            Trouble::Throttled => Fault::Code(8),
+            Trouble::Unauthorized => Fault::Code(16),
+            Trouble::Silent => Fault::Silence,
+            Trouble::Garbage => Fault::Garbage,
+            Trouble::Broken => Fault::Code(14),
+        });
+        self.front.set_fault(None, fault);
+        true
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        let key = std::fs::read_to_string(file("client.key")).unwrap();
+        key.lines().filter(|line| !line.starts_with("---")).map(str::to_owned).collect()
+    }
+
+    fn shown(&self) -> String {
+        format!("{:?}", self.cloud)
+    }
+}
