@@ -5,7 +5,7 @@
 bin := testenv/bin
 components := etcd kube-apiserver kube-scheduler kube-controller-manager kubectl
 
-.PHONY: control-plane
+.PHONY: control-plane nomad-check
 control-plane: $(addprefix $(bin)/,$(components)) $(bin)/kwok $(bin)/kwok-stages.yaml
 
 $(addprefix $(bin)/,$(components)): $(bin)/control-plane
@@ -44,3 +44,9 @@ $(bin)/moto/installed: testenv/moto/requirements.txt
 	python3 -m venv $(bin)/moto
 	$(bin)/moto/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
 	cp $< $@
+
+# Reads the pretended Nomad server through Nomad's official client.
+nomad-check: $(bin)/nomad-check
+
+$(bin)/nomad-check: testenv/nomad/go.mod testenv/nomad/go.sum testenv/nomad/main.go
+	go -C testenv/nomad build -o ../bin/nomad-check -ldflags "-s -w" .

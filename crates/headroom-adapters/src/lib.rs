@@ -7,5 +7,7 @@
 pub mod bulletin;
 pub mod cloud;
 pub mod cluster;
+pub mod election;
 pub mod fence;
+pub(crate) mod fenced;
 pub mod notebook;

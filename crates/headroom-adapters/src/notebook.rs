@@ -1,5 +1,8 @@
 //! The port to where Headroom keeps what must survive a restart.
 
+pub mod folder;
+mod pauses;
+
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;

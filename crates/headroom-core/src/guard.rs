@@ -1,10 +1,11 @@
-//! The limits of a group's size.
+//! The limits of a group's size, and what must be known before it is decided about.
 
 use serde::Serialize;
 
-use crate::plan::Why;
+use crate::plan::{GroupReport, Why};
 use crate::policy::Group;
-use crate::snapshot::CloudGroup;
+use crate::round::Round;
+use crate::snapshot::{CloudGroup, Coverage, Kind};
 
 /// The limits that hold for a group: the configuration's and the cloud's together, the tighter of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +25,32 @@ impl Limits {
         let min = [group.size.min, cloud_min].into_iter().flatten().max().unwrap_or(0);
         if min > max { Err(Why::MinAboveMax { min, max }) } else { Ok(Limits { min, max }) }
     }
+}
+
+/// The limits of `group`, which are noted in its report. None, with the reason given, where they make no sense or where too
+/// little is known of the cluster to decide about the group.
+pub(crate) fn judge(
+    round: &mut Round<'_>,
+    group: &Group,
+    cloud: Option<&CloudGroup>,
+    report: &mut GroupReport,
+) -> Option<Limits> {
+    let limits = match Limits::of(group, cloud) {
+        Ok(limits) => limits,
+        Err(why) => {
+            round.refuse_group(group, why);
+            return None;
+        }
+    };
+    (report.min, report.max) = (Some(limits.min), Some(limits.max));
+    for kind in [Kind::Nodes, Kind::Pods] {
+        let coverage = round.snapshot.coverage(kind);
+        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
+            round.refuse_group(group, Why::CannotJudge { kind, coverage });
+            return None;
+        }
+    }
+    Some(limits)
 }
 
 #[cfg(test)]

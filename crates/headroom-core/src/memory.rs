@@ -176,6 +176,9 @@ pub struct GroupMemory {
     /// The servers that were made ineligible, with the time of that: on Nomad a server does not say so itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub marked: BTreeMap<Arc<str>, Timestamp>,
+    /// How large the pool and what runs on it were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
     /// What servers of each kind of hardware offered to tasks.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<Arc<str>, Resources>,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 const MANIFEST: &str = include_str!("../../../deploy/kubernetes.yaml");
+const NOMAD: &str = include_str!("../../../deploy/nomad.hcl");
 const KWOK: &str = include_str!("../../../deploy/kwok.yaml");
 const TRY_IT: &str = include_str!("../../../deploy/try-it.yaml");
 const EKS: &str = include_str!("../../../deploy/examples/eks.yaml");
@@ -34,6 +35,17 @@ fn rules(text: &str) -> Vec<String> {
         rules.collect::<Vec<_>>().join("\n")
     };
     roles.map(lines).collect()
+}
+
+/// The configuration in the job of Nomad, as its template writes it.
+#[test]
+fn the_configuration_in_the_job_of_nomad_is_right() {
+    let (_, rest) = NOMAD.split_once("<<YAML\n").unwrap();
+    let (text, _) = rest.split_once("\nYAML\n").unwrap();
+    let text = text.replace("{{ env \"NOMAD_PORT_http\" }}", "8085");
+    let config = headroom::config::parse("nomad.hcl", &text).unwrap();
+    assert!(config.policy.dry_run);
+    assert_eq!(config.policy.groups.len(), 1);
 }
 
 #[test]

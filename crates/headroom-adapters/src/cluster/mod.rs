@@ -31,9 +31,10 @@ pub trait Cluster: Send + Sync {
     /// Takes every taint with this key off a node.
     async fn untaint(&self, node: &str, key: &str) -> Result<(), ClusterError>;
 
-    /// Asks a pod to leave `node`, as far as disruption budgets allow. One that is gone, on its way out or on another node
-    /// by now is no error.
-    async fn evict(&self, node: &str, pod: &Evict) -> Result<(), ClusterError>;
+    /// Asks pods to leave `node`, as far as disruption budgets allow. One that is gone, on its way out or on another node by
+    /// now is no error. Where the cluster drains a whole node by itself, that is asked for instead: what has not left at
+    /// `until` is stopped, and a drain that is under way stays as it is. Why pods were refused; an error is about all.
+    async fn drain(&self, node: &str, pods: &[Evict], until: Timestamp) -> Result<Vec<ClusterError>, ClusterError>;
 
     /// The pods (`namespace/name`) that would be lost if `node` went now, read afresh from the cluster: all but those that
     /// go with every node, those that have ended and those that are stuck on their way out.
@@ -43,7 +44,8 @@ pub trait Cluster: Send + Sync {
     /// said has changed. What went wrong is for the log.
     async fn report(&self, snapshot: &Snapshot, report: &Report, now: Timestamp) -> Vec<ClusterError>;
 
-    /// Deletes a node whose machine is gone. One that is gone already is no error.
+    /// Deletes a node whose machine is gone, at the latest once the cluster has noticed that. One that is gone already is no
+    /// error.
     async fn forget(&self, node: &str) -> Result<(), ClusterError>;
 }
 
@@ -75,6 +77,18 @@ pub enum ClusterError {
         /// Kind and name.
         object: String,
     },
+    /// The cluster's version does not have what is needed.
+    #[error("this Nomad has no {missing}; hint: set `state: {{ folder: {{ path: … }} }}` in `cluster: {{ nomad: … }}`")]
+    TooOld {
+        /// What is missing, and since when there is such a thing.
+        missing: &'static str,
+    },
+    /// The cluster has no such mark for its nodes.
+    #[error("nodes of this cluster cannot have the taint {key}")]
+    NoSuchTaint {
+        /// Its key.
+        key: String,
+    },
     /// A disruption budget keeps a pod where it is.
     #[error("pod {pod} may not leave now: {reason}")]
     EvictionRefused {
@@ -86,7 +100,7 @@ pub enum ClusterError {
         retry_after: Option<Duration>,
     },
     /// Headroom's account may not do this.
-    #[error("not allowed to {verb} {object}; hint: grant it to Headroom's service account")]
+    #[error("not allowed to {verb} {object}; hint: grant it to Headroom's account")]
     Forbidden {
         /// What was tried.
         verb: String,

@@ -35,7 +35,16 @@ pub(super) fn sudden_drop(
     doubt: SignedDuration,
     now: Timestamp,
 ) -> (Level, Option<Why>) {
-    let level = measure(snapshot);
+    doubt_fall(measure(snapshot), before, doubt, now)
+}
+
+/// The same for any level: that to be remembered, and why nothing may be removed while it has fallen by more than half.
+pub(crate) fn doubt_fall(
+    level: Level,
+    before: Option<&Level>,
+    doubt: SignedDuration,
+    now: Timestamp,
+) -> (Level, Option<Why>) {
     let Some(before) = before else { return (level, None) };
     let pairs = [
         (Resource::Nodes, i128::from(before.nodes), i128::from(level.nodes)),

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub(crate) use disruptions::Disruptions;
 pub use drain_rules::lost_with_its_node;
 pub(crate) use drain_rules::stuck;
-pub(crate) use guards::many_unready;
+pub(crate) use guards::{doubt_fall, many_unready};
 pub use load::unmovable;
 pub(crate) use look::Look;
 pub use taints::{CANDIDATE_TAINT, DELETION_TAINT, marked_at};

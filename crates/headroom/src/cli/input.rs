@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::connection::Connection;
+use crate::config::Cluster;
 use crate::dump::{self, Now, Round};
 use crate::live;
 
@@ -16,7 +17,7 @@ pub(super) struct Input {
     config: Option<PathBuf>,
 
     /// What `kubectl get nodes,pods -A -o json` wrote, or YAML, or what Nomad's HTTP API answers (docs/nomad.md); can be
-    /// given several times, `-` is standard input. Without it the cluster that kubectl would take is read; nothing is written to it.
+    /// given several times, `-` is standard input. Without it the cluster that kubectl would take is read, or the one of Nomad that the configuration says; nothing is written to it.
     #[arg(short, long = "file", value_name = "FILE", conflicts_with_all = ["kubeconfig", "context"])]
     files: Vec<PathBuf>,
 
@@ -47,10 +48,14 @@ impl Input {
             return Ok(Asked::There(super::server::Server::at(url)?));
         }
         // The configuration is small, so its errors come before a long read.
-        let policy = self.config.as_deref().map(crate::config::load).transpose()?.map(|config| config.policy);
+        let config = self.config.as_deref().map(crate::config::load).transpose()?;
+        let (policy, cluster) = match config {
+            Some(config) => (Some(config.policy), config.cluster),
+            None => (None, Cluster::Kubernetes),
+        };
         let round = if self.files.is_empty() {
             let Connection { kubeconfig, context } = &self.connection;
-            let dump = live::read(kubeconfig.as_deref(), context.as_deref())?;
+            let dump = live::read(&cluster, kubeconfig.as_deref(), context.as_deref())?;
             let now = self.now.map_or((Timestamp::now(), Now::Clock), |now| (now, Now::Given));
             Round::at(dump, policy, now)
         } else {

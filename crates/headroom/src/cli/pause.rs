@@ -1,5 +1,6 @@
 //! `headroom pause` and `headroom resume`: tell a running instance to only show what it would do.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -9,7 +10,8 @@ use headroom_adapters::notebook::Pause;
 use jiff::{SignedDuration, Timestamp};
 
 use super::connection::Connection;
-use crate::config::duration;
+use crate::config::{self, Cluster, duration};
+use crate::live;
 
 /// Arguments of `headroom pause`.
 #[derive(Debug, clap::Args)]
@@ -39,10 +41,14 @@ struct What {
     #[arg(long)]
     all: bool,
 
+    /// The configuration of the running instance, if its cluster is one of Nomad.
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["kubeconfig", "context"])]
+    config: Option<PathBuf>,
+
     #[command(flatten)]
     connection: Connection,
 
-    /// The namespace of the running instance.
+    /// The namespace of the running instance, on Kubernetes.
     #[arg(long, value_name = "NAME", default_value = "headroom")]
     namespace: String,
 }
@@ -85,7 +91,12 @@ impl What {
 }
 
 fn set(what: &What, pause: Option<Pause>) -> anyhow::Result<bool> {
+    let cluster =
+        what.config.as_deref().map(config::load).transpose()?.map(|config| config.cluster).unwrap_or_default();
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        if let Cluster::Nomad(nomad) = cluster {
+            return live::nomad::set_pause(&nomad, what.group.as_deref(), pause).await;
+        }
         let Connection { kubeconfig, context } = &what.connection;
         // A person says this, and no election is needed for it.
         let client = client::connect(kubeconfig.as_deref(), context.as_deref(), Fence::open()).await?;

@@ -26,7 +26,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, OtherAutoscalers};
+pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, State};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;

@@ -171,10 +171,8 @@ async fn one(cluster: &dyn Cluster, cloud: Option<&dyn Cloud>, planned: &Planned
         }
         Action::Taint { node, taint } => cluster.taint(node, taint).await?,
         Action::Untaint { node, key } => cluster.untaint(node, key).await?,
-        Action::Drain { node, pods, .. } => {
-            let calls: Vec<_> = pods.iter().map(|pod| cluster.evict(node, pod)).collect();
-            let answers: Vec<_> = futures::stream::iter(calls).buffered(CALLS).collect().await;
-            let refused: Vec<ClusterError> = answers.into_iter().filter_map(Result::err).collect();
+        Action::Drain { node, pods, until } => {
+            let refused = cluster.drain(node, pods, *until).await?;
             let number = refused.len();
             if let Some(first) = refused.into_iter().next() {
                 return Err(Failure::Evictions { refused: number, pods: pods.len(), first });

@@ -1,159 +1,43 @@
-//! Puts the live program together for a Kubernetes cluster.
+//! Reaches a Kubernetes cluster.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::Context;
-use headroom_adapters::cluster::kubernetes::lease::{Election, Timing};
+use headroom_adapters::cluster::kubernetes::lease::{self, Rivals};
 use headroom_adapters::cluster::kubernetes::{Kubernetes, News, Notes, client};
+use headroom_adapters::election::Timing;
 use headroom_adapters::fence::Fence;
-use headroom_adapters::notebook::Notebook;
-use jiff::Timestamp;
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 
-use super::board::Board;
 use super::herald::{self, Herald};
 use super::owners::{self, Connection};
-use super::pilot::{Pilot, Ports};
-use super::recorder::Recorder;
-use super::standing::{self, Standing};
-use super::{Controls, Ended, fly, http, journal, reload};
-use crate::config::{self, Cluster, Config};
-use crate::metrics::Metrics;
+use super::session::{Options, Reached};
+use crate::config::{Config, OtherAutoscalers};
 
 /// The Lease by which instances agree on one that acts.
 const LEASE: &str = "headroom";
 
-/// How long the last events may take once the rounds have ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
-
-/// How `headroom run` was called.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The configuration file.
-    pub(crate) config: PathBuf,
-    /// The kubeconfig file; None for the one that kubectl takes, or the cluster that this program runs in.
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// The context in it.
-    pub(crate) context: Option<String>,
-    /// The namespace of the objects that Headroom keeps.
-    pub(crate) namespace: String,
-    /// What this instance is called in the election.
-    pub(crate) identity: String,
-    /// The node that this program runs on.
-    pub(crate) node: Option<String>,
-    /// Where rounds are recorded.
-    pub(crate) record: Option<PathBuf>,
-    /// How many of them are kept at least.
-    pub(crate) record_rounds: u64,
-    /// Whatever the configuration says, nothing is written.
-    pub(crate) dry_run: bool,
-}
-
-/// Scales the cluster until SIGTERM or SIGINT.
-pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let (told, end) = watch::channel(false);
-    tokio::spawn(async move {
-        terminated().await;
-        told.send_replace(true);
-    });
-    let mut config = Arc::new(load(&options)?);
-    while let Ended::Reconfigured(new) = session(&options, config, end.clone()).await? {
-        config = new;
-    }
-    Ok(())
-}
-
-/// What this machine is called, and which of its processes this is: no two instances have the same name.
-pub(crate) fn machine_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = if name.trim().is_empty() { "headroom" } else { name.trim() };
-    format!("{name}-{}", std::process::id())
-}
-
-/// The configuration, with what the command line says about it.
-pub(super) fn load(options: &Options) -> anyhow::Result<Config> {
-    let mut config = config::load(&options.config)?;
-    config.policy.dry_run |= options.dry_run;
-    if config.cluster != Cluster::Kubernetes {
-        anyhow::bail!("`headroom run` reaches Kubernetes only; hint: set `cluster: {{ kubernetes: {{}} }}`");
-    }
-    Ok(config)
-}
-
-/// Runs with one connection, until the end or until a configuration asks for another one.
-async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bool>) -> anyhow::Result<Ended> {
-    let dry_run = config.policy.dry_run;
-    let elects = config.live.leader_election && !dry_run;
-    // In dry run it stays closed, whatever else goes wrong.
-    let fence = if elects || dry_run { Fence::closed() } else { Fence::open() };
-    let client = client::connect(options.kubeconfig.as_deref(), options.context.as_deref(), fence.clone()).await?;
-    let metrics = Arc::new(Metrics::new(&config.live.compatible_metrics));
-    let (board, questions) = Board::new(Arc::clone(&metrics));
-    let board = Arc::new(board);
-    // Everything in it ends with the session.
-    let mut tasks = JoinSet::new();
-    let listener = http::listen(config.live.http).await?;
-    let served = http::serve(listener, Arc::clone(&board));
-    tasks.spawn(async move {
-        if let Err(error) = served.await {
-            journal::not_served(&error);
-        }
-    });
-    let (standing, stands) = watch::channel(Standing { leads: dry_run, hold: None });
-    let election = elects.then(|| {
-        let Options { namespace, identity, .. } = options;
-        Arc::new(Election::new(client.clone(), namespace, LEASE, identity, Timing::default(), fence.clone()))
-    });
-    if !dry_run {
-        tasks.spawn(standing::watch(election.clone(), client.clone(), config.live.other_autoscalers, standing));
-    }
-    let (changed, configurations) = mpsc::channel(1);
-    tasks.spawn(reload::watch(options.clone(), Arc::clone(&config), changed));
-    let notes = Notes::new(client.clone(), &options.namespace);
-    let notebook = (!dry_run).then(|| Arc::new(notes) as Arc<dyn Notebook>);
-    let (herald, announcing) = if dry_run {
+/// Reaches the cluster that the options say, with an election if instances agree on one that acts.
+pub(super) async fn reach(options: &Options, config: &Config, fence: Fence, elects: bool) -> anyhow::Result<Reached> {
+    let Options { kubeconfig, context, namespace, identity, .. } = options;
+    let client = client::connect(kubeconfig.as_deref(), context.as_deref(), fence.clone()).await?;
+    let timing = Timing::default();
+    let election =
+        elects.then(|| Arc::new(lease::election(client.clone(), namespace, LEASE, identity, timing, fence.clone())));
+    let waits = config.live.other_autoscalers == OtherAutoscalers::Wait;
+    let herald = if config.policy.dry_run {
         (Herald::silent(), None)
     } else {
         let (herald, messages) = Herald::new();
-        let news = News::new(client.clone(), &options.namespace);
+        let news = News::new(client.clone(), namespace);
         (herald, Some(tokio::spawn(herald::announce(news, messages))))
     };
-    let cluster = Arc::new(Kubernetes::start(client.clone(), config.live.cordon));
-    let ports =
-        Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node: options.node.as_deref().map(Arc::from) };
-    let connection = Connection { kubernetes: Some((client, options.namespace.clone())), fence };
-    let make_owners = Box::new(move |config: &Config| owners::of(config, &connection));
-    let record = options.record.as_deref();
-    let recorder = record.map(|folder| Recorder::new(folder, options.record_rounds)).transpose();
-    let recorder = recorder.with_context(|| "the folder of --record cannot be made")?;
-    let pilot = Pilot::new(ports, Arc::clone(&config), make_owners, recorder, metrics, herald);
-    let controls = Controls { standing: stands, questions, configurations, end };
-    let ended = fly(pilot, controls, &board, config).await;
-    if let Some(mut announcing) = announcing
-        && tokio::time::timeout(LAST_WORDS, &mut announcing).await.is_err()
-    {
-        announcing.abort();
-    }
-    if let Some(election) = election
-        && let Err(error) = election.release().await
-    {
-        journal::not_released(&error);
-    }
-    Ok(ended)
-}
-
-/// Waits for SIGTERM or SIGINT.
-pub(super) async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    let connection = Connection { kubernetes: Some((client.clone(), namespace.clone())), fence };
+    Ok(Reached {
+        cluster: Arc::new(Kubernetes::start(client.clone(), config.live.cordon)),
+        notebook: Arc::new(Notes::new(client.clone(), namespace)),
+        own_node: options.node.as_deref().map(Arc::from),
+        election,
+        rivals: waits.then(|| Rivals::new(client)),
+        make_owners: Box::new(move |config: &Config| owners::of(config, &connection)),
+        herald,
+    })
 }

@@ -9,6 +9,7 @@ mod hold;
 mod http;
 mod journal;
 mod kubernetes;
+pub(crate) mod nomad;
 mod owners;
 mod pace;
 mod pilot;
@@ -16,6 +17,7 @@ mod read;
 mod recorder;
 mod reload;
 mod serve;
+mod session;
 mod standing;
 
 use std::sync::Arc;
@@ -30,9 +32,9 @@ use pace::Pace;
 use pilot::Pilot;
 use standing::Standing;
 
-pub(crate) use kubernetes::{Options, machine_name, run};
 pub(crate) use read::read;
 pub(crate) use serve::{ServeOptions, serve};
+pub(crate) use session::{Options, machine_name, run};
 
 use crate::config::Config;
 

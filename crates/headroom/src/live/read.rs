@@ -7,12 +7,15 @@ use std::time::Duration;
 use anyhow::Context;
 use headroom_adapters::cluster::Cluster;
 use headroom_adapters::cluster::kubernetes::{Kubernetes, client};
+use headroom_adapters::cluster::nomad::Nomad;
 use headroom_adapters::fence::Fence;
 use headroom_core::snapshot::Builder;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::freshness::Freshness;
+use super::nomad;
+use crate::config;
 use crate::dump::{Dump, Warning};
 
 /// How long nodes and pods may take to be read.
@@ -22,13 +25,27 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const REST: Duration = Duration::from_secs(3);
 
 /// Reads the cluster that is meant. Nothing is written to it.
-pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::Result<Dump> {
+pub(crate) fn read(
+    cluster: &config::Cluster,
+    kubeconfig: Option<&Path>,
+    context: Option<&str>,
+) -> anyhow::Result<Dump> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let client = client::connect(kubeconfig, context, Fence::closed()).await?;
-        // Watches try again for as long as it takes. Whoever waits for an answer should know at once.
-        client.apiserver_version().await.context("the API server does not answer")?;
-        let cluster = Kubernetes::start(client, false);
+        let is_nomad = matches!(cluster, config::Cluster::Nomad(_));
+        let cluster: Box<dyn Cluster> = match cluster {
+            config::Cluster::Kubernetes => {
+                let client = client::connect(kubeconfig, context, Fence::closed()).await?;
+                // Watches try again for as long as it takes. Whoever waits for an answer should know at once.
+                client.apiserver_version().await.context("the API server does not answer")?;
+                Box::new(Kubernetes::start(client, false))
+            }
+            config::Cluster::Nomad(settings) => {
+                let client = nomad::connect(settings, Fence::closed())?;
+                client.regions().await.context("Nomad does not answer")?;
+                Box::new(Nomad::start(client))
+            }
+        };
         let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());
         let mut until = Instant::now() + DEADLINE;
         let mut known = false;
@@ -50,6 +67,6 @@ pub(crate) fn read(kubeconfig: Option<&Path>, context: Option<&str>) -> anyhow::
             anyhow::bail!("the cluster was not read within {} s{said}", DEADLINE.as_secs());
         }
         let files = vec!["the cluster".to_owned()];
-        Ok(Dump { files, builder, warnings, skipped: 0, counts: BTreeMap::new(), nomad: false, newest: None })
+        Ok(Dump { files, builder, warnings, skipped: 0, counts: BTreeMap::new(), nomad: is_nomad, newest: None })
     })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::journal;
-use super::kubernetes::{Options, load};
+use super::session::{Options, load};
 use crate::config::Config;
 
 /// How often the files are looked at. Notifications do not tell of all changes of a mounted ConfigMap.

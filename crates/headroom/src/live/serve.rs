@@ -13,7 +13,7 @@ use headroom_core::policy::{Group, Percent, Strategy};
 
 use super::clouds::Owner;
 use super::owners::{self, Connection};
-use super::{journal, kubernetes};
+use super::{journal, session};
 use crate::config::{self, Cloud, Cluster, Config};
 
 /// How `headroom serve-provider` was called.
@@ -56,7 +56,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     };
     let provider = Provider::new(owners.into_iter().map(offer).collect());
     let listening = |address| journal::offered(address, config.policy.dry_run);
-    Ok(server::serve(provider, options.listen, options.tls, listening, kubernetes::terminated()).await?)
+    Ok(server::serve(provider, options.listen, options.tls, listening, session::terminated()).await?)
 }
 
 /// Whether a cloud of the configuration is reached through the cluster.

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headroom_adapters::cluster::kubernetes::Client;
-use headroom_adapters::cluster::kubernetes::lease::{Election, Rival, Rivals};
+use headroom_adapters::cluster::kubernetes::lease::{Rival, Rivals};
+use headroom_adapters::election::Election;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
 use super::hold::Hold;
 use super::journal;
-use crate::config::OtherAutoscalers;
 
 /// How often the leases of other autoscalers are looked at. They are renewed every few seconds.
 const EVERY: Duration = Duration::from_secs(10);
@@ -24,17 +23,15 @@ pub(super) struct Standing {
     pub(super) hold: Option<Hold>,
 }
 
-/// Keeps `standing` up to date. Without an election this instance leads, once it is known whether another autoscaler is
-/// at work.
+/// Keeps `standing` up to date. Without an election this instance leads, once it is known whether one of `rivals` is at
+/// work.
 pub(super) async fn watch(
     election: Option<Arc<Election>>,
-    client: Client,
-    others: OtherAutoscalers,
+    mut rivals: Option<Rivals>,
     standing: watch::Sender<Standing>,
 ) {
     let mut leads = election.is_none();
     let mut hold = None;
-    let mut rivals = Rivals::new(client);
     let mut ticks = tokio::time::interval(EVERY);
     // It stands for election only while this is waited for.
     let mut next = std::pin::pin!(turn(election.clone(), leads));
@@ -42,8 +39,8 @@ pub(super) async fn watch(
         tokio::select! {
             biased;
             _ = ticks.tick() => {
-                if others == OtherAutoscalers::Wait {
-                    hold = rival(&mut rivals, hold).await;
+                if let Some(rivals) = &mut rivals {
+                    hold = rival(rivals, hold).await;
                 }
             }
             () = &mut next => {

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use headroom_adapters::cluster::ClusterError;
 use headroom_adapters::cluster::kubernetes::act::Acts;
 use headroom_adapters::cluster::kubernetes::client::connect;
-use headroom_adapters::cluster::kubernetes::lease::{Election, Rivals, Timing};
+use headroom_adapters::cluster::kubernetes::lease::{Rivals, election};
 use headroom_adapters::cluster::kubernetes::store::{Store, StoreError};
+use headroom_adapters::election::{Election, Timing};
 use headroom_adapters::fence::Fence;
 use headroom_core::memory::{GroupMemory, Memory};
 use headroom_core::plan::Evict;
@@ -130,7 +131,7 @@ async fn leaders_follow_one_another_and_only_one_writes() {
     let candidate = async |identity: &str| {
         let fence = Fence::closed();
         let client = client(&scene, fence.clone()).await;
-        (Election::new(client.clone(), scene.name, "headroom", identity, timing, fence), Acts::new(client))
+        (election(client.clone(), scene.name, "headroom", identity, timing, fence), Acts::new(client))
     };
     let (first, first_acts) = candidate("first").await;
     let (second, second_acts) = candidate("second").await;

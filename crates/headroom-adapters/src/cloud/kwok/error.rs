@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::provider::ProviderError;
 use crate::cloud::CloudError;
-use crate::cluster::kubernetes::fenced;
+use crate::fenced;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum KwokError {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use kube::core::Status;
 
-use super::fenced::is_fenced;
 use crate::cluster::ClusterError;
+use crate::fenced::is_fenced;
 
 /// How long is waited for an answer. A lease is gone after 15 s.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);

@@ -1,15 +1,14 @@
 //! No request that changes something leaves while the [`Fence`] is closed.
 
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::{Either, Ready, ready};
 use http::{Method, Request};
-use http_body::{Frame, SizeHint};
 use kube::client::Body;
 use tower::{BoxError, Layer, Service};
 
-use crate::fence::{Fence, Fenced};
+use crate::fence::Fence;
+use crate::fenced::FencedBody;
 
 /// Marks a request of the leader election, which is what opens the fence and so cannot wait for it.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +34,7 @@ pub(super) struct FencedService<S> {
 
 impl<S> Service<Request<Body>> for FencedService<S>
 where
-    S: Service<Request<FencedBody>>,
+    S: Service<Request<FencedBody<Body>>>,
     S::Error: Into<BoxError>,
 {
     type Response = S::Response;
@@ -54,50 +53,7 @@ where
         if let Some(Err(fenced)) = fence.as_ref().map(Fence::check) {
             return Either::Left(ready(Err(fenced.into())));
         }
-        let answer = self.inner.call(request.map(|body| FencedBody { body, fence }));
+        let answer = self.inner.call(request.map(|body| FencedBody::new(body, fence)));
         Either::Right(futures::TryFutureExt::map_err(answer, Into::into as fn(S::Error) -> BoxError))
     }
-}
-
-/// What a request carries. It is asked for once there is a connection, right before head and body are written together:
-/// a process that was stopped while it connected sends nothing any more.
-#[derive(Debug)]
-pub(super) struct FencedBody {
-    body: Body,
-    fence: Option<Fence>,
-}
-
-impl http_body::Body for FencedBody {
-    type Data = <Body as http_body::Body>::Data;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, BoxError>>> {
-        if let Some(Err(fenced)) = self.fence.as_ref().map(Fence::check) {
-            return Poll::Ready(Some(Err(fenced.into())));
-        }
-        Pin::new(&mut self.body).poll_frame(context).map_err(Into::into)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// Whether this is, or comes of, the fence.
-pub(crate) fn is_fenced(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if error.is::<Fenced>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }

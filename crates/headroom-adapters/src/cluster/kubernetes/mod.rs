@@ -21,6 +21,7 @@ pub mod watch;
 mod tests;
 
 use async_trait::async_trait;
+use futures::StreamExt;
 use headroom_core::plan::{Evict, Report};
 use headroom_core::snapshot::{Snapshot, Taint};
 use jiff::Timestamp;
@@ -35,6 +36,9 @@ pub use kube::Client;
 pub use news::News;
 pub use notes::Notes;
 pub use pauses::{STATUS, set_pause};
+
+/// How many pods of a node are evicted at once.
+const EVICTIONS: usize = 16;
 
 /// A cluster behind an API server.
 pub struct Kubernetes {
@@ -70,8 +74,10 @@ impl Cluster for Kubernetes {
         self.acts.untaint(node, key).await
     }
 
-    async fn evict(&self, node: &str, pod: &Evict) -> Result<(), ClusterError> {
-        self.acts.evict(node, pod).await
+    async fn drain(&self, node: &str, pods: &[Evict], _: Timestamp) -> Result<Vec<ClusterError>, ClusterError> {
+        let calls: Vec<_> = pods.iter().map(|pod| self.acts.evict(node, pod)).collect();
+        let answers: Vec<_> = futures::stream::iter(calls).buffered(EVICTIONS).collect().await;
+        Ok(answers.into_iter().filter_map(Result::err).collect())
     }
 
     async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError> {

@@ -1,12 +1,8 @@
 //! What users have paused: an annotation on the ConfigMap of Headroom's status.
-//!
-//! Its value is a JSON object. A key is the name of a group, or `*` for everything; a value is the instant until which it
-//! is paused, or null.
 
 use std::collections::BTreeMap;
 
 use headroom_core::keys::PAUSED;
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
@@ -19,8 +15,6 @@ use crate::notebook::{NotebookError, Pause, Pauses};
 /// The ConfigMap whose key `status` says how Headroom is.
 pub const STATUS: &str = "headroom-status";
 
-const EVERYTHING: &str = "*";
-
 /// How often a change is tried when others change the ConfigMap at the same time.
 const TRIES: u32 = 5;
 
@@ -28,7 +22,7 @@ const TRIES: u32 = 5;
 pub(super) async fn read(client: &Client, namespace: &str) -> Result<Pauses, NotebookError> {
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
     let found = call(&object(namespace), "get").demand(api.get_metadata_opt(STATUS)).await?;
-    Ok(split(written(found.and_then(|found| found.metadata.annotations))?))
+    written(found.and_then(|found| found.metadata.annotations))
 }
 
 /// Pauses a group, or everything, in the instance of this namespace; None resumes it. Whether that changed anything.
@@ -43,18 +37,11 @@ pub async fn set_pause(
     for _ in 0..TRIES {
         let found = call(&name, "get").demand(api.get_metadata_opt(STATUS)).await?;
         let version = found.as_ref().and_then(|found| found.metadata.resource_version.clone());
-        let before = written(found.and_then(|found| found.metadata.annotations))?;
-        let mut after = before.clone();
-        let key = group.unwrap_or(EVERYTHING).to_owned();
-        match pause {
-            Some(Pause::Open) => drop(after.insert(key, None)),
-            Some(Pause::Until(until)) => drop(after.insert(key, Some(until))),
-            None => drop(after.remove(&key)),
-        }
-        if before == after {
+        let mut pauses = written(found.and_then(|found| found.metadata.annotations))?;
+        if !pauses.set(group, pause) {
             return Ok(false);
         }
-        let annotation = (!after.is_empty()).then(|| json!(after).to_string());
+        let annotation = pauses.write();
         let answer = match version {
             None => {
                 let annotations = annotation.map(|text| BTreeMap::from([(PAUSED.to_owned(), text)]));
@@ -88,28 +75,7 @@ fn call<'a>(object: &'a str, verb: &'a str) -> Call<'a> {
     Call { verb, object }
 }
 
-type Written = BTreeMap<String, Option<Timestamp>>;
-
-fn written(annotations: Option<BTreeMap<String, String>>) -> Result<Written, NotebookError> {
+fn written(annotations: Option<BTreeMap<String, String>>) -> Result<Pauses, NotebookError> {
     let text = annotations.unwrap_or_default().remove(PAUSED).unwrap_or_default();
-    if text.is_empty() {
-        return Ok(Written::new());
-    }
-    serde_json::from_str(&text).map_err(|error| NotebookError::Pauses {
-        place: format!("the annotation {PAUSED} of the ConfigMap {STATUS}"),
-        reason: error.to_string(),
-    })
-}
-
-fn split(written: Written) -> Pauses {
-    let mut pauses = Pauses::default();
-    for (name, until) in written {
-        let pause = until.map_or(Pause::Open, Pause::Until);
-        if name == EVERYTHING {
-            pauses.all = Some(pause);
-        } else {
-            pauses.groups.insert(name, pause);
-        }
-    }
-    pauses
+    Pauses::read(&text, &format!("the annotation {PAUSED} of the ConfigMap {STATUS}"))
 }

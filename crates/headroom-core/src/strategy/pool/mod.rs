@@ -8,6 +8,7 @@
 mod cpu;
 mod grow;
 mod leave;
+mod level;
 mod memory;
 mod servers;
 mod shrink;
@@ -19,13 +20,13 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::utilization::{Members, not_ready_since};
-use crate::guard::Limits;
+use crate::guard::{self, Limits};
 use crate::machines::{Observed, machines};
 use crate::memory::GroupMemory;
 use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
 use crate::policy::{CpuPool, Group, MemoryPool};
 use crate::round::Round;
-use crate::snapshot::{Coverage, Kind, Template};
+use crate::snapshot::Template;
 use servers::Servers;
 pub(crate) use servers::forget_marks;
 use unplaced::Free;
@@ -51,6 +52,8 @@ struct Pass<'p, 'a> {
     planned: u32,
     drain_deadline: SignedDuration,
     memory: &'p mut GroupMemory,
+    /// Why nothing may be removed from this pool for now, if so.
+    fell: Option<Why>,
     /// The reason against removing anything has been given.
     said_no_removal: bool,
 }
@@ -88,28 +91,16 @@ pub(crate) fn pass<'a>(
         pods: members.nodes.iter().map(|view| u64::from(view.sums.blocking)).sum(),
         ..GroupReport::default()
     };
-    let limits = match Limits::of(group, cloud) {
-        Ok(limits) => limits,
-        Err(why) => {
-            round.refuse_group(group, why);
-            return report;
-        }
-    };
-    (report.min, report.max) = (Some(limits.min), Some(limits.max));
-    for kind in [Kind::Nodes, Kind::Pods] {
-        let coverage = round.snapshot.coverage(kind);
-        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
-            round.refuse_group(group, Why::CannotJudge { kind, coverage });
-            return report;
-        }
-    }
+    let Some(limits) = guard::judge(round, group, cloud, &mut report) else { return report };
     let (drain_deadline, step_interval) = match rule {
         Rule::Memory(settings) => (settings.drain_deadline, SignedDuration::ZERO),
         Rule::Cpu(settings) => (settings.drain_deadline, settings.step_interval),
     };
     let free = unplaced::free(&servers);
+    let fell = level::fell(round, members, memory);
+    let planned = size;
     let mut pass =
-        Pass { group, limits, servers, free, size, planned: size, drain_deadline, memory, said_no_removal: false };
+        Pass { group, limits, servers, free, size, planned, drain_deadline, memory, fell, said_no_removal: false };
     let sized = match rule {
         Rule::Memory(settings) => pass.by_memory(round, settings, members),
         Rule::Cpu(settings) => Ok(pass.by_cpu(round, settings, members)),
@@ -169,7 +160,7 @@ impl<'a> Pass<'_, 'a> {
 
     /// Whether anything may be removed; the reason against it is given once.
     fn may_remove(&mut self, round: &mut Round<'_>) -> bool {
-        match round.may_remove(self.group) {
+        match self.fell.clone().map_or_else(|| round.may_remove(self.group), Err) {
             Ok(()) => true,
             Err(why) => {
                 if !std::mem::replace(&mut self.said_no_removal, true) {

@@ -29,14 +29,14 @@ pub use starve::{Shortage, shortage};
 pub(crate) use threshold::is_larger;
 pub use threshold::{busiest, compare, nodes_to_add, usages};
 
-use crate::guard::Limits;
+use crate::guard::{self, Limits};
 use crate::machines::{Machines, Observed, learn, machines, shape};
 use crate::memory::{GroupMemory, Learnt};
 use crate::plan::{Counts, GroupReport, Reason, Resource, Subject, Usage, Warning, Why};
 use crate::policy::{CountPods, DaemonSets, Group, Percent, RunsOn, Utilization};
 use crate::quantity::{Ratio, Resources, Totals};
 use crate::round::Round;
-use crate::snapshot::{ClassView, Coverage, Kind, NodeView, Readiness};
+use crate::snapshot::{ClassView, NodeView, Readiness};
 
 /// The nodes and classes of pods that one group is about.
 pub(crate) struct Members<'m, 'a> {
@@ -112,21 +112,7 @@ pub(crate) fn pass(
         pods: demand.pods,
         ..GroupReport::default()
     };
-    let limits = match Limits::of(group, cloud) {
-        Ok(limits) => limits,
-        Err(why) => {
-            round.refuse_group(group, why);
-            return report;
-        }
-    };
-    (report.min, report.max) = (Some(limits.min), Some(limits.max));
-    for kind in [Kind::Nodes, Kind::Pods] {
-        let coverage = round.snapshot.coverage(kind);
-        if coverage == Coverage::Absent || (kind == Kind::Nodes && coverage == Coverage::Partial) {
-            round.refuse_group(group, Why::CannotJudge { kind, coverage });
-            return report;
-        }
-    }
+    let Some(limits) = guard::judge(round, group, cloud, &mut report) else { return report };
     warn(round, group, settings, members.nodes, &demand, shape.as_ref());
     let unhealthy = unhealthy_nodes(round, settings, members.nodes, &since);
     let health =

@@ -35,7 +35,7 @@ mod warnings;
 
 pub use aws::Aws;
 pub use cloud::Cloud;
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Nomad, State};
 pub use externalgrpc::ExternalGrpc;
 pub use kwok::Kwok;
 pub use live::{Live, OtherAutoscalers};
@@ -70,10 +70,10 @@ impl From<File> for Config {
     fn from(file: File) -> Self {
         let File { cluster, interval, dry_run, live, growth, groups, places } = file;
         let by_default = !places.has("interval");
-        let interval = if by_default && matches!(cluster, Cluster::Nomad { .. }) { NOMAD_INTERVAL } else { interval };
+        let interval = if by_default && matches!(cluster, Cluster::Nomad(_)) { NOMAD_INTERVAL } else { interval };
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
         let mut policy = growth.policy(dry_run, groups);
-        if let Cluster::Nomad { .. } = cluster {
+        if let Cluster::Nomad(_) = cluster {
             on_nomad(&mut policy);
         }
         Config { policy, cluster, clouds, interval, live, warnings: ConfigWarnings::default() }

@@ -30,7 +30,7 @@ const ON_KUBERNETES: &str = "write `pending: {}` or `utilization: {}`, or say `c
 pub(super) fn check(cluster: &Cluster, groups: &[Draft], problems: &mut Problems) {
     for draft in groups {
         let (message, hint) = match (cluster, &draft.group.strategy) {
-            (Cluster::Nomad { .. }, Strategy::Pending(_)) => {
+            (Cluster::Nomad(_), Strategy::Pending(_)) => {
                 ("`pending` grows a group for the pods of a Kubernetes cluster, and this is a Nomad cluster", ON_NOMAD)
             }
             (Cluster::Kubernetes, strategy) if strategy.is_pool() => {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use http::Request;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -12,19 +13,11 @@ use kube::{Client, Resource};
 use super::super::call::Call;
 use super::super::fenced::OfElection;
 use crate::cluster::ClusterError;
+use crate::election::{self, Turn};
 use crate::fence::Fence;
 
 /// How often giving the lease back is tried when a renewal that was under way comes in between.
 const RELEASES: usize = 3;
-
-/// Whose the lease is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// This instance's: it was renewed, and asking for that began at this instant of the fence's clock.
-    Ours { since: Duration },
-    /// Somebody else's.
-    Of(String),
-}
 
 /// One Lease, and what is known of it.
 pub(super) struct Record {
@@ -42,30 +35,9 @@ pub(super) struct Record {
     observed: Option<(LeaseSpec, Duration)>,
 }
 
-impl Record {
-    pub(super) fn new(
-        client: Client,
-        namespace: &str,
-        name: &str,
-        identity: &str,
-        duration: Duration,
-        clock: Fence,
-    ) -> Self {
-        Record {
-            client,
-            leases: kube::core::Request::new(Lease::url_path(&(), Some(namespace))),
-            name: name.to_owned(),
-            namespace: namespace.to_owned(),
-            identity: identity.to_owned(),
-            duration,
-            clock,
-            written: None,
-            observed: None,
-        }
-    }
-
-    /// Takes the lease if it is free, renews it if it is this instance's, and leaves it alone otherwise.
-    pub(super) async fn turn(&mut self) -> Result<Turn, ClusterError> {
+#[async_trait]
+impl election::Lease for Record {
+    async fn turn(&mut self) -> Result<Turn, ClusterError> {
         let since = self.clock.now();
         // Should this be interrupted, it is not known what is there.
         if let Some(lease) = self.written.take()
@@ -89,8 +61,7 @@ impl Record {
         }
     }
 
-    /// Frees the lease if it is this instance's.
-    pub(super) async fn release(&mut self) -> Result<(), ClusterError> {
+    async fn release(&mut self) -> Result<(), ClusterError> {
         self.written = None;
         for _ in 0..RELEASES {
             let Some(mut lease) = self.read().await? else { return Ok(()) };
@@ -106,6 +77,29 @@ impl Record {
             }
         }
         Err(ClusterError::Conflict { object: self.object() })
+    }
+}
+
+impl Record {
+    pub(super) fn new(
+        client: Client,
+        namespace: &str,
+        name: &str,
+        identity: &str,
+        duration: Duration,
+        clock: Fence,
+    ) -> Self {
+        Record {
+            client,
+            leases: kube::core::Request::new(Lease::url_path(&(), Some(namespace))),
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+            identity: identity.to_owned(),
+            duration,
+            clock,
+            written: None,
+            observed: None,
+        }
     }
 
     /// Who else has the lease now.

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, advance, sleep, timeout};
 
 use super::{Api, Reaction};
-use crate::cluster::kubernetes::lease::{Election, Timing};
+use crate::cluster::kubernetes::lease::election;
+use crate::election::{Election, Timing};
 use crate::fence::Fence;
 
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/headroom/leases/headroom";
@@ -27,7 +28,7 @@ fn candidate(api: &Api, identity: &str) -> Candidate {
     let asleep = Arc::clone(&slept);
     let fence = Fence::closed_by(move || started.elapsed() + Duration::from_secs(asleep.load(Ordering::SeqCst)));
     let client = api.client_of(identity, fence.clone());
-    let election = Election::new(client, "headroom", "headroom", identity, Timing::default(), fence.clone());
+    let election = election(client, "headroom", "headroom", identity, Timing::default(), fence.clone());
     Candidate { election, fence, slept }
 }
 

@@ -214,7 +214,7 @@ async fn a_page_that_is_not_written_is_an_error_and_without_the_lead_none_is() {
     let error = news.post(&page).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not allowed to patch configmap headroom/headroom-status; hint: grant it to Headroom's service account"
+        "not allowed to patch configmap headroom/headroom-status; hint: grant it to Headroom's account"
     );
     let before = api.writes().len();
     News::new(api.client(Fence::closed()), "headroom").post(&page).await.unwrap_err();

@@ -183,8 +183,5 @@ async fn what_the_account_may_not_do_is_said() {
     let api = Api::default();
     api.next(Method::GET, "/memory", Reaction::Answer(status(403, "Forbidden", "")));
     let error = store(&api).load().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "not allowed to get ConfigMap headroom/memory; hint: grant it to Headroom's service account"
-    );
+    assert_eq!(error.to_string(), "not allowed to get ConfigMap headroom/memory; hint: grant it to Headroom's account");
 }

@@ -101,7 +101,7 @@ async fn what_the_account_may_not_do_is_said() {
     let (api, acts) = node(json!([]));
     api.next(Method::PATCH, "/nodes/a", Reaction::Answer(status(403, "Forbidden", "nodes is forbidden")));
     let error = acts.taint("a", &removal()).await.unwrap_err();
-    assert_eq!(error.to_string(), "not allowed to patch node a; hint: grant it to Headroom's service account");
+    assert_eq!(error.to_string(), "not allowed to patch node a; hint: grant it to Headroom's account");
 }
 
 #[tokio::test(start_paused = true)]

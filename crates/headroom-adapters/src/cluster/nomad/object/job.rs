@@ -38,6 +38,9 @@ pub struct Job {
     pub task_groups: Option<Vec<TaskGroup>>,
     /// Only lists have it.
     pub job_summary: Option<JobSummary>,
+    /// Grows with every change of what it asks for.
+    #[serde(deserialize_with = "or_default")]
+    pub job_modify_index: u64,
 }
 
 /// How many allocations each group of a job has.

@@ -50,6 +50,9 @@ pub struct Node {
     /// The latest ones; lists leave them out.
     #[serde(deserialize_with = "or_default")]
     pub events: Vec<NodeEvent>,
+    /// Grows with every change.
+    #[serde(deserialize_with = "or_default")]
+    pub modify_index: u64,
 }
 
 /// Amounts of a node.

@@ -1,7 +1,9 @@
 //! Objects of one cluster, gathered in any order: some mean something only together with others.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use headroom_core::policy::Percent;
 use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Change, Coverage, Kind, Node, Pod, PodKind, SharedSpec};
 use jiff::Timestamp;
@@ -9,6 +11,7 @@ use jiff::Timestamp;
 use super::allocation::spec;
 use super::{Asks, Malformed, allocation, is_terminal, namespace_of, node, resources};
 use crate::cluster::nomad::object::{self, Allocation, Evaluation, Job, JobSummary};
+use crate::cluster::nomad::rights::Rights;
 
 /// A job by its namespace and ID.
 type JobKey = (String, String);
@@ -23,6 +26,12 @@ pub struct Gathered {
     evaluations: BTreeMap<String, Evaluation>,
     skipped_nodes: bool,
     skipped_allocations: bool,
+    /// By the ID of the node.
+    busy: BTreeMap<Arc<str>, Percent>,
+    /// What could not be understood.
+    misread: Vec<(String, String)>,
+    /// The lists were read to their ends, by somebody with these rights.
+    listed: Option<Rights>,
 }
 
 /// What the objects say together.
@@ -117,11 +126,30 @@ impl Gathered {
         self.skipped_allocations |= kind == object::Kind::Allocation;
     }
 
+    /// An object of this kind was there and could not be understood, for this reason.
+    pub fn misread(&mut self, kind: object::Kind, reason: String) {
+        self.skipped(kind);
+        self.misread.push((format!("a {}", kind.name()), format!("is left out: {reason}")));
+    }
+
+    /// The lists of nodes, allocations and jobs were read to their ends, by somebody with these rights: what is not in them
+    /// is not there.
+    pub fn listed(&mut self, rights: Rights) {
+        self.listed = Some(rights);
+    }
+
+    /// How busy the cpus of a node are.
+    pub fn busy(&mut self, node: &Arc<str>, busy: Percent) {
+        self.busy.insert(Arc::clone(node), busy);
+    }
+
     /// What all of it says together.
     pub fn sight(&self) -> Sight {
         let mut sight = Sight { newest: self.newest(), ..Sight::default() };
+        sight.warnings.extend(self.misread.iter().cloned());
         let nodes = self.nodes.values().filter_map(|object| node(object).ok());
-        sight.changes.extend(nodes.map(|node: Node| Change::Node(Box::new(node))));
+        let measured = |node: Node| Node { busy: self.busy.get(&node.name).copied(), ..node };
+        sight.changes.extend(nodes.map(|node| Change::Node(Box::new(measured(node)))));
         self.warn_of_nodes(&mut sight);
         let pods = self.allocations.values().filter_map(|object| self.pod(object));
         sight.changes.extend(pods.map(Change::Pod));
@@ -132,10 +160,14 @@ impl Gathered {
             (true, true) => Coverage::Partial,
             (true, false) => Coverage::Complete,
         };
+        let (listed, all) = (self.listed.is_some(), self.listed == Some(Rights::All));
+        let some = self.listed == Some(Rights::Some);
         for kind in Kind::ALL {
             let coverage = match kind {
-                Kind::Nodes => coverage(!self.nodes.is_empty(), self.skipped_nodes),
-                Kind::Pods => coverage(!self.allocations.is_empty(), self.skipped_allocations || incomplete),
+                Kind::Nodes => coverage(listed || !self.nodes.is_empty(), self.skipped_nodes),
+                Kind::Pods => {
+                    coverage(all || !self.allocations.is_empty(), self.skipped_allocations || incomplete || some)
+                }
                 // Nomad has none of these.
                 _ => Coverage::Complete,
             };
@@ -161,7 +193,11 @@ impl Gathered {
 
     /// Warns of allocations that are missing or say too little, and answers whether there are some.
     fn warn_of_allocations(&self, sight: &mut Sight) -> bool {
-        if self.allocations.is_empty() {
+        if self.listed == Some(Rights::Some) {
+            let problem = "the token may not read those of every namespace; hint: give it a policy with namespace \"*\" { \
+                           capabilities = [\"read-job\"] }";
+            sight.warnings.push(("allocations".to_owned(), problem.to_owned()));
+        } else if self.allocations.is_empty() && self.listed != Some(Rights::All) {
             let problem = "there is none, which may mean that the token may not read them; hint: read \
                            /v1/allocations?resources=true&namespace=* with one that has read-job in every namespace";
             sight.warnings.push(("allocations".to_owned(), problem.to_owned()));
@@ -176,7 +212,8 @@ impl Gathered {
         let mut seen: BTreeMap<JobKey, u32> = BTreeMap::new();
         live().for_each(|object| *seen.entry(key(&object.namespace, &object.job_id)).or_default() += 1);
         let mut missing = false;
-        for (key, summary) in self.summaries.iter().filter(|_| !self.allocations.is_empty()) {
+        let is_list = self.listed.is_some() || !self.allocations.is_empty();
+        for (key, summary) in self.summaries.iter().filter(|_| is_list) {
             let groups = summary.summary.values();
             let expected =
                 groups.fold(0_u32, |sum, group| sum.saturating_add(group.running).saturating_add(group.starting));

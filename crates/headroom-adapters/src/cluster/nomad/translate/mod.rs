@@ -12,6 +12,7 @@ pub use allocation::{allocation, is_terminal};
 pub use constraints::Asks;
 pub use gathered::{Gathered, Sight};
 pub use node::node;
+pub(super) use node::{REGISTERED, names_a_machine};
 
 /// Why an object cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

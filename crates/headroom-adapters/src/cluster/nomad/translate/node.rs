@@ -18,6 +18,14 @@ const NAMES: [&str; 5] = [
     "unique.platform.gce.hostname",
 ];
 
+/// What an event says when a node has registered.
+pub(in crate::cluster::nomad) const REGISTERED: &str = "Node registered";
+
+/// Whether an attribute names a machine.
+pub(in crate::cluster::nomad) fn names_a_machine(attribute: &str) -> bool {
+    NAMES.contains(&attribute)
+}
+
 /// Translates a node. Its name is its ID, since several may be called the same.
 pub fn node(object: &object::Node) -> Result<Node, Malformed> {
     if object.id.is_empty() {
@@ -64,7 +72,7 @@ fn taints(object: &object::Node) -> Vec<Taint> {
 
 /// When it registered, as long as its latest events tell.
 fn registered(object: &object::Node) -> Option<Timestamp> {
-    let registered = object.events.iter().filter(|event| event.message == "Node registered");
+    let registered = object.events.iter().filter(|event| event.message == REGISTERED);
     registered.filter_map(|event| event.timestamp.parse().ok()).min()
 }
 

@@ -1,0 +1,216 @@
+//! Keeps a reading of the cluster up to date.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use headroom_core::policy::Selection;
+use headroom_core::snapshot::{Change, Kind, ObjectKey, Snapshot};
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::act::purge_if_down;
+use super::client::Client;
+use super::read::{Reader, Reading, nodes};
+use super::translate::Sight;
+use crate::cluster::Observation;
+
+/// The cluster is read at least as often as this.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// And at most so often, or for a fifth of the time if reading takes longer.
+const REST: Duration = Duration::from_secs(1);
+
+/// How long a wake-up call waits for a change.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Between two tries of a wake-up call that failed.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Lists whose changes are worth a look.
+const LISTS: [&str; 3] = ["nodes", "allocations", "jobs"];
+
+/// How long a node whose machine has been removed may take to be down.
+const GOING: Duration = Duration::from_secs(300);
+
+/// Reads a cluster as long as this is not dropped.
+pub(super) struct Watch {
+    shared: Arc<Shared>,
+    _tasks: JoinSet<()>,
+}
+
+struct Shared {
+    client: Client,
+    state: Mutex<State>,
+    /// The lists may have changed.
+    woken: Notify,
+    /// There is a new reading, or none although there should be one.
+    news: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since the last observation.
+    reading: Option<Sight>,
+    read_at: Option<Timestamp>,
+    warnings: Vec<String>,
+    measured: Vec<Selection>,
+    /// Nodes whose machines have been removed, and since when: they are purged once they are down.
+    going: BTreeMap<Arc<str>, Instant>,
+}
+
+impl Watch {
+    /// Begins to read. It has to be called within a tokio runtime.
+    pub(super) fn start(client: Client) -> Self {
+        let shared = Arc::new(Shared { client, state: Mutex::default(), woken: Notify::new(), news: Notify::new() });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(keep_reading(Arc::clone(&shared)));
+        for list in LISTS {
+            tasks.spawn(wake(Arc::clone(&shared), list));
+        }
+        Watch { shared, _tasks: tasks }
+    }
+
+    /// How busy servers are is asked for where one of these selects them.
+    pub(super) fn measure(&self, selections: Vec<Selection>) {
+        let mut state = self.shared.state();
+        if state.measured != selections {
+            state.measured = selections;
+            self.shared.woken.notify_one();
+        }
+    }
+
+    /// The machine of this node has been removed: it is purged once it is down.
+    pub(super) fn going(&self, node: &str) {
+        self.shared.state().going.entry(node.into()).or_insert_with(Instant::now);
+        self.shared.woken.notify_one();
+    }
+
+    /// Something was done: what it changed is worth a look.
+    pub(super) fn touched(&self) {
+        self.shared.woken.notify_one();
+    }
+
+    pub(super) async fn changed(&self) {
+        self.shared.news.notified().await;
+    }
+
+    /// What has changed since `known`, which took in every observation before.
+    pub(super) fn observe(&self, known: &Snapshot) -> Observation {
+        let (reading, read_at, mut warnings) = {
+            let mut state = self.shared.state();
+            (state.reading.take(), state.read_at, std::mem::take(&mut state.warnings))
+        };
+        let ages = BTreeMap::from([(Kind::Nodes, read_at), (Kind::Pods, read_at)]);
+        let changes = reading.map_or_else(Vec::new, |sight| {
+            warnings.extend(sight.warnings.iter().map(|(object, problem)| format!("{object}: {problem}")));
+            difference(sight.changes, known)
+        });
+        Observation { changes, as_of: Timestamp::now(), ages, warnings }
+    }
+}
+
+/// What of a reading is new, and what is gone.
+fn difference(changes: Vec<Change>, known: &Snapshot) -> Vec<Change> {
+    let there: HashSet<ObjectKey> = changes.iter().filter_map(Change::object).collect();
+    let objects = [Kind::Nodes, Kind::Pods].into_iter().flat_map(|kind| known.objects(kind));
+    let gone: Vec<Change> = objects.filter(|key| !there.contains(key)).filter_map(|key| key.gone()).collect();
+    let mut new: Vec<Change> = changes.into_iter().filter(|change| !known.has(change)).collect();
+    new.extend(gone);
+    new
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take(&self, Reading { mut sight, at }: Reading) {
+        let mut going = std::mem::take(&mut self.state().going);
+        going.retain(|_, since| since.elapsed() < GOING);
+        let names: HashSet<&Arc<str>> = nodes(&sight).map(|node| &node.name).collect();
+        going.retain(|name, _| names.contains(name));
+        let mut gone = HashSet::new();
+        for name in going.keys() {
+            match purge_if_down(&self.client, name).await {
+                Ok(true) => drop(gone.insert(Arc::clone(name))),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(node = &**name, error = &error as &dyn std::error::Error, "the node is not purged");
+                }
+            }
+        }
+        going.retain(|name, _| !gone.contains(name));
+        sight.changes.retain(|change| !matches!(change, Change::Node(node) if gone.contains(&node.name)));
+        for change in &mut sight.changes {
+            if let Change::Node(node) = change {
+                node.deleting = going.contains_key(&node.name);
+            }
+        }
+        let mut state = self.state();
+        for (name, since) in going {
+            state.going.entry(name).or_insert(since);
+        }
+        (state.reading, state.read_at) = (Some(sight), Some(at));
+    }
+}
+
+async fn keep_reading(shared: Arc<Shared>) {
+    let mut reader = Reader::default();
+    loop {
+        let begin = Instant::now();
+        let measured = shared.state().measured.clone();
+        match reader.read(&shared.client, &measured).await {
+            Ok(reading) => shared.take(reading).await,
+            Err(unread) => {
+                let text = format!("{:#}", Chain(&unread));
+                shared.state().warnings.push(text);
+            }
+        }
+        shared.news.notify_one();
+        sleep(REST.max(begin.elapsed() * 4).min(EVERY)).await;
+        // Whether it was woken or the time is over is the same.
+        let _ = timeout(EVERY, shared.woken.notified()).await;
+    }
+}
+
+/// Wakes the reading when a list may have changed.
+async fn wake(shared: Arc<Shared>, list: &'static str) {
+    let mut index = 0;
+    loop {
+        match shared.client.wait_for(list, index, WAIT).await {
+            Ok(now) => {
+                // The number goes back when a server was restored.
+                if now != index && index > 0 {
+                    shared.woken.notify_one();
+                }
+                // A server that does not say it answers at once.
+                if now == 0 || now < index {
+                    sleep(RETRY).await;
+                }
+                index = if now < index { 0 } else { now };
+            }
+            Err(_) => {
+                index = 0;
+                sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+/// An error with its causes.
+struct Chain<'a>(&'a dyn std::error::Error);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

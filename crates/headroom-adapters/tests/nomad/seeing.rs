@@ -1,0 +1,213 @@
+//! What is seen of a cluster, and what is not taken for the truth.
+
+use std::collections::BTreeMap;
+
+use fake_nomad::{Failing, Fake, JobSpec, NodeSpec, Token};
+use headroom_adapters::cluster::Cluster;
+use headroom_adapters::fence::Fence;
+use headroom_core::keys::{DRAINING, INELIGIBLE};
+use headroom_core::policy::{Percent, Selection};
+use headroom_core::snapshot::{Coverage, Kind, Readiness, Snapshot};
+
+use super::{FACES, Sight, client, open};
+
+fn node(name: &str) -> NodeSpec {
+    let meta = BTreeMap::from([("hardware".to_owned(), "large".to_owned())]);
+    NodeSpec { name: name.to_owned(), class: "job".to_owned(), memory: 1000, meta, ..NodeSpec::default() }
+}
+
+fn job(id: &str, count: u32, memory: i64) -> JobSpec {
+    JobSpec { id: id.to_owned(), count, memory, ..JobSpec::default() }
+}
+
+fn pods_are(coverage: Coverage) -> impl Fn(&Snapshot) -> bool {
+    move |snapshot| snapshot.coverage(Kind::Pods) == coverage
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_is_seen_and_followed() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let id = fake.add_node(node("one"));
+        fake.run(job("web", 3, 400));
+        let mut sight = Sight::of(open(&fake));
+        sight
+            .until("two tasks on the node, one waits", |seen, _| {
+                let on_it = seen
+                    .node(&id)
+                    .map(|view| (view.sums.used.memory >> 20, view.node.labels.get("meta.hardware").is_some()));
+                let waiting: u32 = seen.classes().map(|class| class.pending()).sum();
+                on_it == Some((800, true)) && waiting == 1 && pods_are(Coverage::Complete)(seen)
+            })
+            .await;
+        let second = fake.add_node(node("two"));
+        sight
+            .until("the third task has its place", |seen, _| {
+                seen.node(&second).is_some_and(|view| view.sums.used.memory >> 20 == 400)
+                    && seen.classes().all(|class| class.pending() == 0)
+            })
+            .await;
+        fake.stop_job("default", "web");
+        sight.until("nothing is left of the job", |seen, _| seen.pod_count() == 0 && seen.node_count() == 2).await;
+        assert!(sight.warnings.is_empty(), "{:?}", sight.warnings);
+        // A node is asked for alone when it has changed, not in every round.
+        assert!(fake.asked(&format!("v1/node/{id}")) < 4, "{}", fake.asked(&format!("v1/node/{id}")));
+    }
+}
+
+/// With `namespace=*` a token that may read no jobs gets an empty list and no error.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_empty_list_of_a_weak_token_is_not_taken_for_an_empty_cluster() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        fake.add_node(node("one"));
+        fake.run(job("web", 2, 400));
+        let tokens = vec![
+            Token::management("all"),
+            Token::client("ours", Some("*")),
+            Token::client("default-only", Some("default")),
+            Token::client("weak", None),
+        ];
+        fake.set_tokens(tokens);
+        for (token, pods, tasks) in
+            [("all", Coverage::Complete, 2), ("ours", Coverage::Complete, 2), ("default-only", Coverage::Partial, 2)]
+        {
+            let mut sight = Sight::of(client(&fake, Some(token), Fence::closed()));
+            sight.until(token, |seen, _| pods_are(pods)(seen) && seen.pod_count() == tasks).await;
+        }
+        let mut sight = Sight::of(client(&fake, Some("weak"), Fence::closed()));
+        sight.until("weak", |seen, warnings| !pods_are(Coverage::Complete)(seen) && !warnings.is_empty()).await;
+        assert!(sight.warnings.iter().any(|warning| warning.contains("may not read those of every namespace")));
+        let mut sight = Sight::of(client(&fake, Some("unknown"), Fence::closed()));
+        sight
+            .until("unknown", |_, warnings| warnings.iter().any(|warning| warning.contains("ACL token not found")))
+            .await;
+        assert_eq!(sight.builder.snapshot().node_count(), 0, "nothing was read");
+    }
+}
+
+/// From no server at all a pool has to grow: an empty list is the truth when the token may read everything.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_node_what_waits_is_seen() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        fake.run(job("web", 2, 400));
+        let mut sight = Sight::of(open(&fake));
+        sight
+            .until("two tasks wait", |seen, _| {
+                let complete = [Kind::Nodes, Kind::Pods].iter().all(|kind| seen.coverage(*kind) == Coverage::Complete);
+                complete && seen.classes().map(|class| class.pending()).sum::<u32>() == 2
+            })
+            .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_with_fewer_allocations_in_the_list_than_it_has_is_noticed() {
+    let fake = Fake::start(fake_nomad::Face::New).await.expect("a port");
+    fake.add_node(node("one"));
+    fake.run(job("web", 2, 400));
+    let mut sight = Sight::of(open(&fake));
+    sight.until("both tasks", |seen, _| seen.pod_count() == 2 && pods_are(Coverage::Complete)(seen)).await;
+    fake.fail(Some(Failing::NoAllocations));
+    fake.run(job("other", 1, 10));
+    sight.until("that the list is not whole", |seen, _| pods_are(Coverage::Partial)(seen)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_stays_as_it_was_and_gets_old() {
+    for failing in [Failing::NoLeader, Failing::At("v1/allocations".to_owned()), Failing::At("v1/jobs".to_owned())] {
+        let fake = Fake::start(fake_nomad::Face::Old).await.expect("a port");
+        fake.add_node(node("one"));
+        let mut sight = Sight::of(open(&fake));
+        sight.until("the node", |seen, _| seen.node_count() == 1).await;
+        let before = sight.cluster.observe(sight.builder.snapshot()).await.ages;
+        fake.fail(Some(failing));
+        fake.add_node(node("two"));
+        sight
+            .until("that it fails", |_, warnings| warnings.iter().any(|warning| warning.contains("cannot be read")))
+            .await;
+        let observation = sight.cluster.observe(sight.builder.snapshot()).await;
+        assert_eq!(sight.builder.snapshot().node_count(), 1);
+        let (age, earlier) = (observation.ages.get(&Kind::Pods), before.get(&Kind::Pods));
+        assert!(age >= earlier && age.is_some_and(Option::is_some));
+        fake.fail(None);
+        sight.until("the second node", |seen, _| seen.node_count() == 2).await;
+    }
+}
+
+/// A client that ends is down and stays eligible.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_is_down_but_eligible_is_not_ready_and_its_tasks_are_lost() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let id = fake.add_node(node("one"));
+        fake.run(job("web", 1, 400));
+        let mut sight = Sight::of(open(&fake));
+        sight.until("the task", |seen, _| seen.node(&id).is_some_and(|view| view.sums.used.memory > 0)).await;
+        fake.stop_client(&id);
+        sight
+            .until("it is down", |seen, _| {
+                seen.node(&id).is_some_and(|view| {
+                    let down = matches!(view.node.readiness, Readiness::NotReady { since: Some(_) });
+                    down && view.node.taint(INELIGIBLE).is_none() && view.sums.used.memory == 0
+                })
+            })
+            .await;
+        // What was lost waits again.
+        sight.until("the task waits", |seen, _| seen.classes().any(|class| class.pending() == 1)).await;
+    }
+}
+
+/// Allocations keep pointing at a node that was purged.
+#[tokio::test(flavor = "multi_thread")]
+async fn allocations_of_nodes_that_are_gone_do_no_harm() {
+    let fake = Fake::start(fake_nomad::Face::Old).await.expect("a port");
+    let id = fake.add_node(node("one"));
+    fake.run(job("web", 1, 400));
+    let mut sight = Sight::of(open(&fake));
+    sight.until("the task", |seen, _| seen.pod_count() == 1).await;
+    fake.stop_client(&id);
+    sight.cluster.forget(&id).await.expect("it is remembered");
+    sight.until("the node is gone", |seen, _| seen.node_count() == 0).await;
+    let two = fake.add_node(node("two"));
+    sight.until("the task elsewhere", |seen, _| seen.node(&two).is_some_and(|view| view.sums.used.memory > 0)).await;
+    assert!(sight.warnings.is_empty(), "{:?}", sight.warnings);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_elses_eligibility_and_drain_are_seen() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let id = fake.add_node(node("one"));
+        let mut sight = Sight::of(open(&fake));
+        sight.until("the node", |seen, _| seen.node(&id).is_some_and(|view| view.node.taints.is_empty())).await;
+        fake.set_eligible(&id, false);
+        sight
+            .until("it is ineligible", |seen, _| {
+                seen.node(&id).is_some_and(|view| view.node.taint(INELIGIBLE).is_some())
+            })
+            .await;
+        fake.set_eligible(&id, true);
+        sight.until("it is eligible", |seen, _| seen.node(&id).is_some_and(|view| view.node.taints.is_empty())).await;
+        assert!(sight.builder.snapshot().nodes().all(|view| view.node.taint(DRAINING).is_none()));
+    }
+}
+
+/// Only servers of pools that are sized by cpu are asked, and one that does not say it is not known to be idle.
+#[tokio::test(flavor = "multi_thread")]
+async fn how_busy_servers_are_is_asked_of_their_clients() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let measured = fake.add_node(NodeSpec { class: "gg".to_owned(), busy: vec![90.0, 40.0], ..node("one") });
+        let silent = fake.add_node(NodeSpec { class: "gg".to_owned(), ..node("two") });
+        let other = fake.add_node(NodeSpec { busy: vec![50.0], ..node("three") });
+        let mut sight = Sight::of(open(&fake));
+        let labels = [(Box::<str>::from("node.class"), Box::<str>::from("gg"))].into_iter().collect();
+        sight.cluster.measure(vec![Selection { labels, ..Selection::default() }]);
+        let busy = |seen: &Snapshot, id: &str| seen.node(id).and_then(|view| view.node.busy);
+        sight.until("it is known", |seen, _| busy(seen, &measured) == Some(Percent(6500))).await;
+        let seen = sight.builder.snapshot();
+        assert_eq!((busy(seen, &silent), busy(seen, &other)), (None, None));
+    }
+}
