@@ -24,6 +24,10 @@ pub const NODE_POOL: &str = "node.pool";
 /// What the label begins with that stands for a meta attribute of a Nomad node.
 pub const META: &str = "meta.";
 
+/// The meta attribute in which a Nomad node says which server it is, by the id that Headroom gave the server when it asked
+/// for it.
+pub const SERVER_ID: &str = "server_id";
+
 /// The taint that stands for a Nomad node's scheduling eligibility: it is ineligible, so that it gets no new work.
 pub const INELIGIBLE: &str = "nomad/ineligible";
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::scheduling::HOSTNAME;
-use crate::snapshot::{Instance, Node};
+use crate::snapshot::{CloudGroup, Instance, Node};
 
 /// What some nodes are known by. The sets are made when they are first asked for: in a healthy cluster every machine is
 /// found among the nodes of its own group, by its provider id.
@@ -43,6 +43,20 @@ impl<'a> Identities<'a> {
 pub fn is_node(machine: &Instance, node: &Node) -> bool {
     node.provider_id.as_ref() == Some(&machine.provider_id)
         || names(node).any(|name| machine.addresses.iter().any(|address| **address == *name))
+}
+
+/// How the cloud of its group knows a node's machine: as the node itself says, or by the one machine in the cloud's list
+/// that has one of its names. Nodes of Nomad do not say it themselves.
+pub fn provider_id(node: &Node, cloud: Option<&CloudGroup>) -> Option<Box<str>> {
+    if node.provider_id.is_some() {
+        return node.provider_id.clone();
+    }
+    let listed = cloud.and_then(|cloud| cloud.instances.as_ref());
+    let mut same = listed.into_iter().flatten().filter(|machine| is_node(machine, node));
+    match (same.next(), same.next()) {
+        (Some(only), None) => Some(only.provider_id.clone()),
+        _ => None,
+    }
 }
 
 /// How many of `nodes` are none of `machines`.

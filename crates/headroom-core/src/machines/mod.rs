@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use identities::{Identities, is_node};
+pub use identities::{Identities, is_node, provider_id};
 pub use shape::{expected, has_started, learn, shape, usable};
 
 use crate::memory::{Awaited, GroupMemory};

@@ -1,6 +1,8 @@
 //! How servers go, and come back.
 
 use expect_test::expect;
+use headroom_core::fixture::Fixture;
+use headroom_core::plan::Action;
 
 use super::check;
 
@@ -73,6 +75,36 @@ fn a_slow_drain_holds_up_nothing_else() {
               jobs: make s1 eligible because 2 servers: 1000 used / 1000 each = 1; 1 more needed for 1 waiting task
         "#]],
     );
+}
+
+/// Nodes of Nomad do not say how their cloud knows them.
+#[test]
+fn the_machine_that_goes_is_the_one_that_has_a_name_of_the_node() {
+    let removed = |machines: &str| {
+        let text = format!(
+            "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=2
+             {machines}
+             node s1 in=jobs memory=1000 label=meta.hardware=first age=1h id=none address=k7
+             node s2 in=jobs memory=1000 label=meta.hardware=first age=1h id=none address=k8
+             pod b on=s2 running memory=100 controller=Job/b
+             round
+             after 15s
+             round"
+        );
+        let fixture = Fixture::read(&text).expect("a fixture");
+        let actions = fixture.plans.into_iter().flat_map(|plan| plan.actions);
+        actions
+            .filter_map(|planned| match planned.action {
+                Action::Remove { node, provider_id, .. } => Some((node.to_string(), provider_id)),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+    };
+    let k7 = "instance one in=jobs address=k7";
+    assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k8")), [("s1".into(), Some("test://one".into()))]);
+    assert_eq!(removed("instance two in=jobs address=k8"), [("s1".into(), None)]);
+    // Two machines with one name: nobody knows which one is meant.
+    assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k7")), [("s1".into(), None)]);
 }
 
 /// A task that is stopping on a server on its way out has been replaced: to count both would take the server back.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::Pass;
 use super::servers::is_draining;
+use crate::machines::provider_id;
 use crate::plan::{Action, Evict, Reason, Subject, Why};
 use crate::round::Round;
 use crate::scale_down::Disruptions;
@@ -42,7 +43,7 @@ impl Pass<'_, '_> {
             } else if allowed == 0 {
                 round.refuse(subject(), Why::AtMin { wanted: 1, allowed, min: self.limits.min });
             } else {
-                let provider_id = view.node.provider_id.clone();
+                let provider_id = provider_id(view.node, round.snapshot.group(&self.group.name));
                 let action = Action::Remove { node, provider_id, pods: Vec::new() };
                 round.act(self.group, action, Reason::Drained { marked_for });
                 self.planned = self.planned.saturating_sub(1);

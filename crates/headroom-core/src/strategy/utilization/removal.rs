@@ -9,6 +9,7 @@ use super::Pass;
 use super::last_drain::{self, Step};
 use super::nodes::{oldest_first, removal_mark, tainted_at};
 use super::threshold::compare;
+use crate::machines::provider_id;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::policy::RunsOn;
 use crate::round::Round;
@@ -171,7 +172,8 @@ impl Pass<'_> {
                 }
             }
             let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
-            let (node, provider_id) = (Arc::clone(&view.node.name), view.node.provider_id.clone());
+            let node = Arc::clone(&view.node.name);
+            let provider_id = provider_id(view.node, round.snapshot.group(&self.group.name));
             round.act(self.group, Action::Remove { node, provider_id, pods }, reason);
             self.planned = self.planned.saturating_sub(1);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headroom_core::keys::{DRAINING, INELIGIBLE, META, NODE_CLASS, NODE_DATACENTER, NODE_POOL};
+use headroom_core::keys::{DRAINING, INELIGIBLE, META, NODE_CLASS, NODE_DATACENTER, NODE_POOL, SERVER_ID};
 use headroom_core::snapshot::{Effect, Labels, Node, Readiness, Taint};
 use jiff::Timestamp;
 
@@ -34,7 +34,9 @@ pub fn node(object: &object::Node) -> Result<Node, Malformed> {
     let capacity = object.node_resources.as_ref().map(resources::of_node).transpose()?.unwrap_or_default();
     let reserved = resources::of_node(&object.reserved_resources)?;
     let names = NAMES.into_iter().filter_map(|name| object.attributes.get(name));
-    let mut addresses: Vec<Box<str>> = std::iter::once(&object.name).chain(names).map(|name| (**name).into()).collect();
+    let server_id = object.meta.iter().filter_map(|meta| meta.get(SERVER_ID));
+    let names = server_id.chain(std::iter::once(&object.name)).chain(names);
+    let mut addresses: Vec<Box<str>> = names.map(|name| (**name).into()).collect();
     addresses.retain(|address| !address.is_empty());
     addresses.dedup();
     Ok(Node {
