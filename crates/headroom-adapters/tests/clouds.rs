@@ -7,3 +7,4 @@ mod externalgrpc;
 mod fake_aws;
 mod kwok;
 mod moto;
+mod servers;

@@ -208,6 +208,66 @@ groups:
 }
 
 #[test]
+fn every_key_of_servers_is_read() {
+    let text = "
+cluster: { nomad: {} }
+groups:
+  - name: jobs
+    select: { nodeClass: job }
+    size: { max: 9 }
+    cloud:
+      linode:
+        clusterId: prod
+        hardware:
+          - { name: large, type: g6-standard-4, region: eu-central, image: linode/debian12 }
+          - { name: small, type: g6-standard-2, region: eu-west, image: linode/debian12 }
+        authorizedKeys: [ssh-ed25519 AAAA ops]
+        firewall: 12
+        privateIp: true
+        tokenVariable: LINODE
+        userDataFile: tests/config/user-data.yaml
+        parallel: 3
+        retryHardwareAfter: 1h
+    strategy: { memoryPool: { hardware: [{ name: large, memory: 8000Mi }, { name: small, memory: 4000Mi }] } }
+  - name: edge
+    select: { nodeClass: gg }
+    size: { max: 9 }
+    cloud:
+      hetzner:
+        clusterId: prod
+        hardware: [{ name: ccx23, serverType: ccx23, location: fsn1, image: debian-12 }]
+        sshKeys: [ops]
+        networks: [7]
+        firewalls: [9]
+        tokenFile: secrets/token
+        address: http://127.0.0.1:8080
+    strategy: { cpuPool: {} }
+  - name: own
+    select: { nodeClass: own }
+    cloud:
+      process:
+        clusterId: prod
+        create: [./servers, create]
+        list: [./servers, list]
+        delete: [./servers, delete]
+        timeout: 5m
+        hardware: [{ name: rack, env: { SIZE: 4 } }]
+    strategy: { cpuPool: {} }
+";
+    let config = config::parse("headroom.yaml", text).unwrap();
+    expect_file!["config/every-server-key.txt"].assert_eq(&format!("{:#?}\n", config.clouds));
+    expect![[r#"
+        warning: nobody says how large `own` may become, so its size is left alone
+          --> headroom.yaml:34:11
+           |
+        34 |   - name: own
+           |           ^^^
+           |
+           = hint: add `size: { max: … }`"#]]
+    .assert_eq(&config.warnings.to_string());
+}
+
+#[test]
 fn a_group_of_kwok_is_what_its_template_or_the_provider_says() {
     let text = "
 groups:

@@ -3,6 +3,7 @@
 pub mod aws;
 pub mod externalgrpc;
 pub mod kwok;
+pub mod servers;
 
 use std::time::Duration;
 

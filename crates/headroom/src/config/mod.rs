@@ -26,7 +26,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, State};
+pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, Servers, State};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;
@@ -61,10 +61,7 @@ pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
 }
 
 fn read(name: &str, text: &str, folder: &Path) -> Result<Config, ConfigErrors> {
-    let mut file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
-    let mut problems = Problems::default();
-    file.load_clouds(folder, &mut problems);
-    problems.none_or(name, text, Some(()))?;
+    let file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
     let warnings = ConfigWarnings::new(name, text, file.warnings());
     Ok(Config { warnings, ..file.into() })
 }
@@ -83,7 +80,7 @@ pub(crate) fn read_file<F: Grows + 'static>(
         problems.add(Problem::of_file(format!("{name} is empty"), start));
     }
     let mut file = root.and_then(|root| (record.kind().read)(&root, &mut problems));
-    let named = file.as_mut().map_or(Ok(()), |file| file.growth().load(folder, &mut problems));
+    let named = file.as_mut().map_or(Ok(()), |file| file.load(folder, &mut problems));
     match (problems.none_or(name, text, file), named) {
         (Ok(file), Ok(())) => Ok(file),
         (Ok(_), Err(errors)) | (Err(errors), Ok(())) => Err(errors),

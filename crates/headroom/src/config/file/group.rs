@@ -6,7 +6,7 @@ use headroom_core::policy::{CountPods, Group, Mode, Selection, Size, Spare, Stra
 use jiff::SignedDuration;
 
 use super::cloud::{self, Cloud};
-use super::{kwok, scale_down, select, spare, strategy, template};
+use super::{kwok, scale_down, select, servers, spare, strategy, template};
 use crate::config::kind::{Kind, count, dollars, duration, list, text, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
@@ -81,6 +81,8 @@ pub(crate) fn kind() -> Kind<Draft> {
         )
         .check(&["select", "strategy"], capacity_needs_placed)
         .check(&["name", "cloud"], kwok::needs_plain_name)
+        .check(&["name", "cloud"], servers::needs_plain_name)
+        .check(&["cloud", "strategy"], servers::same_hardware)
         .check(&["strategy", "scaleDown"], scale_down_needs_pending)
         .check(&["strategy", "spare"], spare_needs_pending)
         .check(&["select", "spare"], spare_needs_label)

@@ -41,6 +41,12 @@ pub(crate) trait Grows {
 
     /// The same, with its groups.
     fn with_groups(&self) -> (&Growth, &[Draft]);
+
+    /// Reads the files that it names, whose paths are relative to `folder`. What is wrong with a path is added to
+    /// `problems`, what is wrong within a file is returned.
+    fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+        self.growth().load(folder, problems)
+    }
 }
 
 impl Default for Growth {
@@ -61,9 +67,8 @@ impl Default for Growth {
 }
 
 impl Growth {
-    /// Reads the files that are named, whose paths are relative to `folder`. What is wrong with a path is added to
-    /// `problems`, what is wrong within a file is returned.
-    pub(crate) fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+    /// Reads the files that are named here.
+    pub(super) fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
         self.prices.load(folder, problems)
     }
 

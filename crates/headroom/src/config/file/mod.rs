@@ -25,6 +25,7 @@ mod prices;
 mod priorities;
 mod scale_down;
 mod select;
+mod servers;
 mod slack;
 mod spare;
 mod strategy;
@@ -39,6 +40,9 @@ pub use cluster::{Cluster, Nomad, State};
 pub use externalgrpc::ExternalGrpc;
 pub use kwok::Kwok;
 pub use live::{Live, OtherAutoscalers};
+pub use servers::Servers;
+
+use std::path::Path;
 
 use std::path::Path;
 
@@ -46,7 +50,7 @@ use headroom_core::policy::{CountPods, Policy, RunsOn, Strategy};
 use jiff::SignedDuration;
 
 use super::kind::{duration, flag, list};
-use super::problem::{Problem, Problems};
+use super::problem::{ConfigErrors, Problem, Problems};
 use super::record::{Places, Record};
 use super::{Config, ConfigWarnings};
 use group::Draft;
@@ -90,15 +94,6 @@ fn on_nomad(policy: &mut Policy) {
 }
 
 impl File {
-    /// Reads the files that say how clouds are reached; paths are relative to `folder`.
-    pub(super) fn load_clouds(&mut self, folder: &Path, problems: &mut Problems) {
-        for Draft { cloud, places, .. } in &mut self.groups {
-            if let Cloud::ExternalGrpc(external) = cloud {
-                external.load(folder, &places.of("cloud"), problems);
-            }
-        }
-    }
-
     /// What is right but can hardly be meant, once all files have been read.
     pub(super) fn warnings(&self) -> Vec<Problem> {
         warnings::of(self)
@@ -112,6 +107,16 @@ impl Grows for File {
 
     fn with_groups(&self) -> (&Growth, &[Draft]) {
         (&self.growth, &self.groups)
+    }
+
+    fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+        for Draft { cloud, places, .. } in &mut self.groups {
+            if let Cloud::ExternalGrpc(external) = cloud {
+                external.load(folder, &places.of("cloud"), problems);
+            }
+        }
+        servers::load(&mut self.groups, folder, problems);
+        self.growth.load(folder, problems)
     }
 }
 

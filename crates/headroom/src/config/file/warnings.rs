@@ -51,9 +51,13 @@ fn is_pending(draft: &Draft) -> bool {
 
 /// A size without a maximum is never changed.
 fn boundless(draft: &Draft) -> Option<Problem> {
-    (draft.cloud == Cloud::None && draft.group.size.max.is_none()).then(|| {
+    let by_server = draft.cloud.hardware_names().is_some();
+    ((draft.cloud == Cloud::None || by_server) && draft.group.size.max.is_none()).then(|| {
         let message = format!("nobody says how large `{}` may become, so its size is left alone", draft.group.name);
-        let hint = "add `size: { max: … }`, or say with `cloud:` who makes its machines";
+        let hint = match by_server {
+            true => "add `size: { max: … }`",
+            false => "add `size: { max: … }`, or say with `cloud:` who makes its machines",
+        };
         Problem::at(draft.places.of("name"), message, hint)
     })
 }

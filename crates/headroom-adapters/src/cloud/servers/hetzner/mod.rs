@@ -1,0 +1,154 @@
+//! Servers of Hetzner Cloud (<https://docs.hetzner.cloud/reference/cloud#servers>).
+
+mod object;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use reqwest::Method;
+use serde_json::json;
+
+use super::provider::{Order, Provider, ProviderError, Server};
+use super::rest::{Answer, Rest, RestError, Token};
+use crate::fence::Fence;
+
+/// Of the API.
+pub const ADDRESS: &str = "https://api.hetzner.cloud";
+
+/// Servers on a page, the most that a page may have.
+const PAGE: u32 = 50;
+
+/// How often a list is read that changes while it is read.
+const READINGS: u32 = 3;
+
+/// How Hetzner is reached, and what all servers of a group have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HetznerAccount {
+    /// Of the API.
+    pub address: Arc<str>,
+    /// Names or ids of SSH keys.
+    pub ssh_keys: Vec<Arc<str>>,
+    /// Ids of private networks.
+    pub networks: Vec<i64>,
+    /// Ids of firewalls.
+    pub firewalls: Vec<i64>,
+}
+
+/// A kind of hardware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HetznerHardware {
+    /// Such as `ccx23`.
+    pub server_type: Arc<str>,
+    /// Such as `fsn1`; None leaves it to Hetzner.
+    pub location: Option<Arc<str>>,
+    /// The name or id of an image.
+    pub image: Arc<str>,
+}
+
+/// A project of Hetzner Cloud.
+#[derive(Debug)]
+pub struct Hetzner {
+    rest: Rest,
+    account: HetznerAccount,
+    cluster: Arc<str>,
+}
+
+impl Hetzner {
+    /// Servers that carry the id `cluster`.
+    pub fn new(account: HetznerAccount, token: Token, cluster: Arc<str>, fence: Fence) -> Result<Self, RestError> {
+        let rest = Rest::new(&account.address, token, fence)?;
+        Ok(Hetzner { rest, account, cluster })
+    }
+
+    /// All pages, if nothing changed while they were read.
+    async fn pages(&self) -> Result<Option<Vec<object::Server>>, ProviderError> {
+        let (mut servers, mut page) = (Vec::new(), 1);
+        loop {
+            let query = [
+                ("label_selector", format!("{}=={}", object::CLUSTER, self.cluster)),
+                ("sort", "id:asc".to_owned()),
+                ("page", page.to_string()),
+                ("per_page", PAGE.to_string()),
+            ];
+            let answer = self.rest.get(&["v1", "servers"], &query, None).await?;
+            let read: object::Page = accepted(answer)?.read()?;
+            servers.extend(read.servers);
+            let pagination = read.meta.pagination;
+            match pagination.next_page {
+                Some(next) if next > page => page = next,
+                _ => {
+                    let total = pagination.total_entries.unwrap_or(servers.len() as u64);
+                    return Ok((servers.len() as u64 == total).then_some(servers));
+                }
+            }
+        }
+    }
+}
+
+/// A list that was another one on every reading.
+#[derive(Debug, thiserror::Error)]
+#[error("the list of servers changed {READINGS} times while it was read")]
+struct Restless;
+
+#[async_trait]
+impl Provider for Hetzner {
+    type Hardware = HetznerHardware;
+
+    async fn list(&self) -> Result<Vec<Server>, ProviderError> {
+        for _ in 0..READINGS {
+            if let Some(servers) = self.pages().await? {
+                let servers = servers.into_iter().map(object::Server::translate);
+                return Ok(servers.filter(|server| *server.tags.cluster == *self.cluster).collect());
+            }
+        }
+        Err(ProviderError::NotUnderstood(Box::new(Restless)))
+    }
+
+    async fn create(&self, order: &Order<'_, HetznerHardware>) -> Result<(), ProviderError> {
+        let HetznerHardware { server_type, location, image } = order.hardware;
+        let HetznerAccount { ssh_keys, networks, firewalls, .. } = &self.account;
+        let firewalls: Vec<_> = firewalls.iter().map(|id| json!({ "firewall": id })).collect();
+        let mut body = json!({
+            "name": order.name,
+            "server_type": server_type,
+            "image": image,
+            "labels": object::labels(order.tags),
+            "ssh_keys": ssh_keys,
+            "networks": networks,
+            "firewalls": firewalls,
+        });
+        if let (Some(body), Some(location)) = (body.as_object_mut(), location) {
+            body.insert("location".to_owned(), json!(location));
+        }
+        if let (Some(body), Some(user_data)) = (body.as_object_mut(), order.user_data) {
+            body.insert("user_data".to_owned(), json!(user_data));
+        }
+        accepted(self.rest.change(Method::POST, &["v1", "servers"], Some(body)).await?).map(drop)
+    }
+
+    async fn delete(&self, server: &Server) -> Result<(), ProviderError> {
+        let id = object::id(&server.provider_id);
+        let answer = self.rest.change(Method::DELETE, &["v1", "servers", id], None).await?;
+        if answer.status == reqwest::StatusCode::NOT_FOUND {
+            return Ok(());
+        }
+        accepted(answer).map(drop)
+    }
+}
+
+/// The answer, unless it is a refusal. Which one is said by its code; the status is the same for several.
+fn accepted(answer: Answer) -> Result<Answer, ProviderError> {
+    if answer.status.is_success() {
+        return Ok(answer);
+    }
+    let object::Error { code, message } = answer.read().map(|object::Failed { error }| error).unwrap_or_default();
+    let reason = [&*code, &*message].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    Err(match &*code {
+        "resource_unavailable" | "placement_error" => ProviderError::OutOfStock(reason),
+        "uniqueness_error" => ProviderError::NameTaken(reason),
+        "rate_limit_exceeded" => ProviderError::Throttled { reason, retry_after: None },
+        // A quota, although it comes with the status of a missing right.
+        "resource_limit_exceeded" => ProviderError::Refused(reason),
+        _ => answer.refusal(reason),
+    })
+}
