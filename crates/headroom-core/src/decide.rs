@@ -106,8 +106,9 @@ fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTree
         if !policy.dry_run && group.mode != Mode::DryRun {
             return (Arc::clone(&group.name), memory);
         }
-        let GroupMemory { lock, last_step, breaker, request, drains, marked, given_up, .. } = before.group(&group.name);
-        let memory = GroupMemory { lock, last_step, breaker, request, drains, marked, given_up, ..memory };
+        let GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, given_up, .. } =
+            before.group(&group.name);
+        let memory = GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, given_up, ..memory };
         (Arc::clone(&group.name), memory)
     });
     groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()

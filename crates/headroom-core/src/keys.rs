@@ -28,6 +28,9 @@ pub const META: &str = "meta.";
 /// for it.
 pub const SERVER_ID: &str = "server_id";
 
+/// The meta attribute by which an operator has a server replaced: a Nomad node with the value `true` makes way for another.
+pub const REPLACE: &str = "headroom_replace";
+
 /// The taint that stands for a Nomad node's scheduling eligibility: it is ineligible, so that it gets no new work.
 pub const INELIGIBLE: &str = "nomad/ineligible";
 

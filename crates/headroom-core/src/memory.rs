@@ -179,6 +179,10 @@ pub struct GroupMemory {
     /// How large the pool and what runs on it were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
+    /// Machines of a pool that were removed or written off, by provider id, with the time of that: as long as the cloud
+    /// lists them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub destroyed: BTreeMap<Box<str>, Timestamp>,
     /// What servers of each kind of hardware offered to tasks.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<Arc<str>, Resources>,

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use pool::{CpuPool, Hardware, MemoryPool};
+pub use pool::{CpuPool, Hardware, MemoryPool, ServerLife};
 pub use scale_down::{AtLeast, Budget, Consolidation, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
 pub use slack::{Basis, Largest, SlackPolicy, Spare};
 

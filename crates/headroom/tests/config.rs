@@ -192,6 +192,8 @@ groups:
         reserve: 1Gi
         margin: 1
         drainDeadline: 30m
+        removeDownAfter: 2h
+        keepPaidHour: true
   - name: edge
     select: { nodeClass: gg }
     strategy:

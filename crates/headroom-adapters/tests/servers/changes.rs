@@ -18,7 +18,7 @@ async fn servers_that_nobody_remembers_are_servers_of_their_group() {
     assert_eq!(group.target, 5);
     let first = group.instances.expect("machines").remove(0);
     assert_eq!(&*first.provider_id, "process://a");
-    assert_eq!(first.addresses, ["a".into(), "jobs-a".into()], "its id, then its name");
+    assert_eq!(first.addresses, ["a", "jobs-a"].map(Box::<str>::from), "its id, then its name");
     cloud.resize("jobs", 5, 6).await.expect("one more");
     assert_eq!(show(&cloud).await, "6, 6 Running");
     assert_eq!(shed.calls(), "create first");

@@ -173,10 +173,8 @@ async fn servers_are_made_listed_and_deleted() {
     assert_eq!((&asked["location"], &asked["image"]), (&json!("fsn1"), &json!("debian-12")));
     let rest = (&asked["ssh_keys"], &asked["networks"], &asked["firewalls"]);
     assert_eq!(rest, (&json!(["ops"]), &json!([7]), &json!([{ "firewall": 9 }])));
-    assert_eq!(
-        machines[0].addresses,
-        [id.into(), asked["name"].as_str().expect("a name").into(), "198.51.100.1".into()]
-    );
+    let names = [&*id, asked["name"].as_str().expect("a name"), "198.51.100.1"];
+    assert_eq!(machines[0].addresses, names.map(Box::<str>::from));
     let stay = cloud.remove("jobs", &["hcloud://1", "hcloud://2", "hcloud://999"]).await.expect("they go");
     assert!(stay.is_empty());
     assert_eq!((fake.types().len(), fake.project.script.count("DELETE")), (58, 2));

@@ -170,7 +170,7 @@ async fn linodes_are_made_listed_and_deleted() {
         "headroom-hardware=g6-standard-4".to_owned(),
     ];
     assert_eq!(asked[0]["tags"], json!(tags));
-    assert_eq!(machines[0].addresses[..2], [id.into(), label.into()]);
+    assert_eq!(machines[0].addresses[..2], [id, label].map(Box::<str>::from));
     let user_data = STANDARD.encode(format!("{SECRET} {id}"));
     assert_eq!(asked[0]["metadata"]["user_data"], user_data);
     assert_eq!((&asked[0]["region"], &asked[0]["image"]), (&json!("eu-central"), &json!("linode/debian12")));

@@ -48,13 +48,15 @@ pub fn is_node(machine: &Instance, node: &Node) -> bool {
 /// How the cloud of its group knows a node's machine: as the node itself says, or by the one machine in the cloud's list
 /// that has one of its names. Nodes of Nomad do not say it themselves.
 pub fn provider_id(node: &Node, cloud: Option<&CloudGroup>) -> Option<Box<str>> {
-    if node.provider_id.is_some() {
-        return node.provider_id.clone();
-    }
+    node.provider_id.clone().or_else(|| machine_of(node, cloud).map(|machine| machine.provider_id.clone()))
+}
+
+/// The one machine in the list of its group's cloud that a node is.
+pub fn machine_of<'c>(node: &Node, cloud: Option<&'c CloudGroup>) -> Option<&'c Instance> {
     let listed = cloud.and_then(|cloud| cloud.instances.as_ref());
     let mut same = listed.into_iter().flatten().filter(|machine| is_node(machine, node));
     match (same.next(), same.next()) {
-        (Some(only), None) => Some(only.provider_id.clone()),
+        (Some(only), None) => Some(only),
         _ => None,
     }
 }

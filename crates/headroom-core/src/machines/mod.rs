@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use identities::{Identities, is_node, provider_id};
+pub use identities::{Identities, is_node, machine_of, provider_id};
 pub use shape::{expected, has_started, learn, shape, usable};
 
 use crate::memory::{Awaited, GroupMemory};
@@ -32,7 +32,7 @@ pub struct Observed<'a, 's> {
 }
 
 /// What is on its way for one group.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machines {
     /// Nodes that have registered and have never been usable.
     pub booting: BTreeSet<Arc<str>>,

@@ -273,6 +273,20 @@ pub enum Reason {
         /// In the cloud's own words.
         message: Box<str>,
     },
+    /// The machine was removed before and is still there, and is no node.
+    Leaked {
+        /// For how long it should have been gone.
+        #[serde(serialize_with = "as_seconds")]
+        destroyed_for: SignedDuration,
+        /// Its age.
+        #[serde(serialize_with = "as_seconds")]
+        age: SignedDuration,
+    },
+    /// Somebody has marked the server to be replaced, and the pool can do without it.
+    ToBeReplaced {
+        /// Servers that are so marked and in service, this one included.
+        left: u32,
+    },
     /// Somebody marked the node with the force taint, and it is empty.
     ForceTainted,
     /// The node has not been needed for long enough: it is empty, or its pods fit on other nodes.
@@ -435,6 +449,10 @@ impl fmt::Display for Reason {
                 write!(f, "{machines} could not be made: {error}")?;
                 if message.is_empty() { Ok(()) } else { write!(f, " ({message})") }
             }
+            Reason::Leaked { destroyed_for, age } => {
+                write!(f, "removed {} ago, {} old, and still there", short(*destroyed_for), short(*age))
+            }
+            Reason::ToBeReplaced { left } => write!(f, "marked to be replaced, as {} in all", counted(*left, "server")),
             Reason::ForceTainted => f.write_str("force taint and empty"),
             Reason::Idle { idle_for, enough, usage, pods, unready } => {
                 let ready = if *unready { "not ready and " } else { "" };

@@ -292,6 +292,11 @@ pub enum Why {
         /// When they are told to stop.
         deadline: Timestamp,
     },
+    /// The server is drained, and kept as long as it is paid for: it comes back before another is made.
+    Paid {
+        /// When it goes.
+        until: Timestamp,
+    },
     /// The waiting task asks for something that no server of the pool has.
     ConstraintUnmet {
         /// The pool.
@@ -451,6 +456,7 @@ impl fmt::Display for Why {
             Why::NotDrained { pods, deadline } => {
                 write!(f, "drained, {} not ended, told to stop at {deadline}", counted(*pods, "task"))
             }
+            Why::Paid { until } => write!(f, "drained, kept until {until} since its hour is paid for"),
             Why::ConstraintUnmet { group, constraint } => {
                 write!(f, "no server of {group} has the {constraint} that it asks for")
             }

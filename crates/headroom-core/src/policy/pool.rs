@@ -17,11 +17,14 @@ pub struct MemoryPool {
     pub margin: u32,
     /// How long the tasks of a server have to leave it.
     pub drain_deadline: SignedDuration,
+    /// When its servers go.
+    pub life: ServerLife,
 }
 
 impl Default for MemoryPool {
     fn default() -> Self {
-        MemoryPool { hardware: Vec::new(), reserve: 0, margin: 2, drain_deadline: DRAIN_DEADLINE }
+        let life = ServerLife::default();
+        MemoryPool { hardware: Vec::new(), reserve: 0, margin: 2, drain_deadline: DRAIN_DEADLINE, life }
     }
 }
 
@@ -60,6 +63,8 @@ pub struct CpuPool {
     pub step_interval: SignedDuration,
     /// How long the tasks of a server have to leave it.
     pub drain_deadline: SignedDuration,
+    /// When its servers go.
+    pub life: ServerLife,
 }
 
 impl Default for CpuPool {
@@ -71,7 +76,24 @@ impl Default for CpuPool {
             remove_step: 1,
             step_interval: SignedDuration::from_secs(15),
             drain_deadline: DRAIN_DEADLINE,
+            life: ServerLife::default(),
         }
+    }
+}
+
+/// When servers of a pool go, besides those that it has too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServerLife {
+    /// A server that has been down for so long is removed.
+    pub remove_down_after: SignedDuration,
+    /// A drained server stays until the hour that is paid for is nearly over.
+    pub keep_paid_hour: bool,
+}
+
+impl Default for ServerLife {
+    fn default() -> Self {
+        ServerLife { remove_down_after: SignedDuration::from_hours(1), keep_paid_hour: false }
     }
 }
 

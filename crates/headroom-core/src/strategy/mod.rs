@@ -3,3 +3,4 @@
 pub mod pending;
 pub(crate) mod pool;
 pub mod utilization;
+mod write_off;

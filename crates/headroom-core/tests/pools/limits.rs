@@ -165,7 +165,8 @@ fn machines_that_never_came_are_no_capacity() {
         expect![[r#"
             edge 3, wants -1, 1 in service, 2 upcoming, 2 servers: 85% of 300% busy, 215% free, more than 130%
 
-            edge 3, wants +0, 1 in service, 1 upcoming, 1 never came, 2 servers: 85% of 200% busy, 115% free
+            edge 3 -> 2, wants +0, 1 in service, 1 upcoming, 1 never came, 2 servers: 85% of 200% busy, 115% free
+              edge: write off test://s2 because 1 machine did not come within 5m
         "#]],
     );
 }

@@ -2,6 +2,7 @@
 
 mod drains;
 mod limits;
+mod lost;
 mod public;
 mod tables;
 mod unplaced;

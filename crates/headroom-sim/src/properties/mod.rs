@@ -159,6 +159,8 @@ fn fits_action(planned: &Planned) -> bool {
         (Action::Resize { .. } | Action::Untaint { .. } | Action::Taint { .. }, Sized { .. }) => true,
         (Action::Resize { from, to }, PodsWaiting { .. }) => to > from,
         (Action::Resize { from, to }, NeverCame { .. } | LaunchFailed { .. }) => to < from,
+        (Action::WriteOff { .. }, Leaked { .. }) => true,
+        (Action::Taint { .. }, ToBeReplaced { .. }) => true,
         (Action::WriteOff { .. }, NeverCame { machines, .. } | LaunchFailed { machines, .. }) => *machines == 1,
         (Action::Taint { .. }, AboveMax { .. } | BelowThreshold { .. } | Unhealthy { .. }) => true,
         (Action::Taint { taint, .. }, Idle { idle_for, enough, .. }) => {

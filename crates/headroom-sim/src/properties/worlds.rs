@@ -147,7 +147,8 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
             1 => (1..9_i64, 0..3_u32, 60..3600_i64).prop_map(|(gib, margin, drain)| {
                 let hardware = vec![Hardware { name: "large".into(), memory: gib * GIB, cpu: None }];
                 let drain_deadline = seconds(drain);
-                headroom_core::policy::Strategy::MemoryPool(MemoryPool { hardware, margin, drain_deadline, reserve: 0 })
+                let pool = MemoryPool { hardware, margin, drain_deadline, ..MemoryPool::default() };
+                headroom_core::policy::Strategy::MemoryPool(pool)
             }),
             1 => Just(headroom_core::policy::Strategy::CpuPool(CpuPool::default())),
         ],

@@ -65,12 +65,18 @@ fn servers(config: &Config, fence: &Fence) -> Vec<Owner> {
     [hetzner, linode, process].into_iter().flatten().collect()
 }
 
+/// A group's name, and what is configured of its servers.
+type Named<'c, A, H> = (&'c Arc<str>, &'c config::Servers<A, H>);
+
+/// An account, the id that its servers carry, and the groups that share both.
+type Shared<'c, A, H> = (&'c A, &'c Arc<str>, Vec<ServerGroup<H>>);
+
 /// One owner for all groups whose servers are reached in the same way and carry the same id: one list has them all.
 fn by_account<'c, A: PartialEq + 'c, P: Provider>(
-    groups: Vec<(&'c Arc<str>, &'c config::Servers<A, P::Hardware>)>,
+    groups: Vec<Named<'c, A, P::Hardware>>,
     connect: impl Fn(&A, Arc<str>) -> Result<P, RestError>,
 ) -> Vec<Owner> {
-    let mut accounts: Vec<(&A, &Arc<str>, Vec<ServerGroup<P::Hardware>>)> = Vec::new();
+    let mut accounts: Vec<Shared<'_, A, P::Hardware>> = Vec::new();
     for (name, servers) in groups {
         let group = servers.group(name);
         let known =

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::daemon_sets::DaemonSets;
 use super::open::Open;
 use super::template::new_machine;
-use super::write_off::write_off;
 use super::{arrivals, suffices};
 use crate::backoff::{Backoffs, Key};
 use crate::guard;
@@ -19,6 +18,7 @@ use crate::quantity::Totals;
 use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
 use crate::snapshot::{Kind, NodeView, Readiness};
+use crate::strategy::write_off::write_off;
 
 /// A group to be looked at.
 pub(super) struct Look<'l, 's, 'p> {
@@ -65,7 +65,7 @@ impl<'p> Look<'_, '_, 'p> {
         if size > limits.max {
             round.refuse_group(group, Why::AboveMax { size, max: limits.max });
         }
-        let written_off = write_off(round, observed, settings, limits, &machines, memory);
+        let written_off = write_off(round, observed, settings.all_or_nothing, limits, &machines, memory);
         let size_left = size - written_off.unwrap_or(0);
         report.planned = size_left;
         let Some(machine) = new_machine(round, observed, daemon_sets, memory) else {

@@ -17,7 +17,6 @@ mod settle;
 mod stranded;
 mod template;
 mod waiting;
-mod write_off;
 
 use std::rc::Rc;
 

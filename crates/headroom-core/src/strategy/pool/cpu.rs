@@ -35,7 +35,7 @@ impl<'a> Pass<'_, 'a> {
             return (SizedBy::Cpu(need), have);
         }
         // The work of servers on their way out comes to the others.
-        let leaving = self.servers.leaving.iter().map(|(view, _)| view);
+        let leaving = self.servers.leaving.iter().map(|(view, _)| view).chain(&self.servers.to_replace);
         let all = self.servers.counting().chain(leaving);
         let usage = all.filter_map(|view| view.node.busy).map(|busy| u64::from(busy.0)).sum();
         let free = total.saturating_sub(usage);

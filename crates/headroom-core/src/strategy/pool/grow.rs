@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::Pass;
+use super::servers::is_to_be_replaced;
 use crate::keys::INELIGIBLE;
+use crate::memory::Request;
 use crate::plan::{Action, Reason, Why};
 use crate::round::Round;
-use crate::snapshot::Readiness;
+use crate::snapshot::{NodeView, Readiness};
 
 impl Pass<'_, '_> {
     /// Adds `add` servers.
@@ -18,14 +20,16 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Makes servers eligible again that were on their way out, those with the most work first, and answers how many.
+    /// Makes servers eligible again that were on their way out, those with the most work first, and answers how many. Those
+    /// that are to be replaced go on.
     fn bring_back(&mut self, round: &mut Round<'_>, add: u32, reason: &Reason) -> u32 {
+        let stays_away = |view: &NodeView<'_>| view.node.readiness != Readiness::Ready || is_to_be_replaced(view.node);
         self.servers.leaving.sort_by_key(|(view, _)| {
             let load = (view.sums.used.memory, view.sums.used.cpu);
-            (view.node.readiness != Readiness::Ready, Reverse((load, view.node.created)), Arc::clone(&view.node.name))
+            (stays_away(view), Reverse((load, view.node.created)), Arc::clone(&view.node.name))
         });
-        let ready = self.servers.leaving.iter().filter(|(view, _)| view.node.readiness == Readiness::Ready).count();
-        let back = ready.min(add as usize);
+        let could = self.servers.leaving.iter().filter(|(view, _)| !stays_away(view)).count();
+        let back = could.min(add as usize);
         for (view, _) in self.servers.leaving.drain(..back) {
             let action = Action::Untaint { node: Arc::clone(&view.node.name), key: INELIGIBLE.into() };
             round.act(self.group, action, reason.clone());
@@ -46,6 +50,8 @@ impl Pass<'_, '_> {
         }
         if to > self.size {
             round.act(self.group, Action::Resize { from: self.size, to }, reason.clone());
+            let first = self.memory.request.map_or(round.now, |request| request.first);
+            self.memory.request = Some(Request { first, last: round.now });
             self.planned = to;
         } else if base < self.size {
             let (count, target, boot_timeout) = (self.size - base, self.size, self.group.boot_timeout);

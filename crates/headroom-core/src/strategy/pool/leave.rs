@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
-use super::servers::is_draining;
-use crate::machines::provider_id;
+use super::servers::{is_draining, is_to_be_replaced};
+use crate::machines::{machine_of, provider_id};
 use crate::plan::{Action, Evict, Reason, Subject, Why};
 use crate::round::Round;
 use crate::scale_down::Disruptions;
-use crate::snapshot::NodeView;
+use crate::snapshot::{NodeView, Readiness};
+
+/// What clouds charge as a whole.
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+/// How long before its end a server goes, so that it is gone by then.
+const TO_GO: SignedDuration = SignedDuration::from_mins(5);
 
 impl Pass<'_, '_> {
     /// Drains servers that were made ineligible, and removes those that are drained. A drain that takes long holds up
@@ -40,6 +45,9 @@ impl Pass<'_, '_> {
                     let reason = Reason::Draining { pods, marked_for };
                     round.act(self.group, Action::Drain { node, pods: tasks, until: deadline }, reason);
                 }
+            } else if let Some(until) = self.paid_until(round, view) {
+                round.wake.at(until);
+                round.refuse(subject(), Why::Paid { until });
             } else if allowed == 0 {
                 round.refuse(subject(), Why::AtMin { wanted: 1, allowed, min: self.limits.min });
             } else {
@@ -50,6 +58,21 @@ impl Pass<'_, '_> {
                 allowed -= 1;
             }
         }
+    }
+}
+
+impl Pass<'_, '_> {
+    /// Until when a drained server stays that would be good for something, if it does.
+    fn paid_until(&self, round: &Round<'_>, view: &NodeView<'_>) -> Option<Timestamp> {
+        let good = view.node.readiness == Readiness::Ready && !is_to_be_replaced(view.node);
+        if !self.life.keep_paid_hour || !good {
+            return None;
+        }
+        let machine = machine_of(view.node, round.snapshot.group(&self.group.name));
+        let created = machine.and_then(|machine| machine.created).or(view.node.created)?;
+        let used = round.now.duration_since(created).as_secs().rem_euclid(HOUR.as_secs());
+        let left = HOUR.checked_sub(SignedDuration::from_secs(used))?.checked_sub(TO_GO)?;
+        if left.is_positive() { round.now.saturating_add(left).ok() } else { None }
     }
 }
 

@@ -3,28 +3,32 @@
 //!
 //! A pool has a desired number of servers, from the memory of its tasks (`memory`) or from how busy its cpus are (`cpu`).
 //! With too few, servers on their way out come back before others are made (`grow`); with too many, the least loaded are
-//! made ineligible (`shrink`), then drained, and removed once all of their tasks have ended (`leave`).
+//! made ineligible (`shrink`), then drained, and removed once all of their tasks have ended (`leave`). So are those that have
+//! been down for long (`lost`) and those that somebody wants replaced (`replace`).
 
 mod cpu;
 mod grow;
 mod leave;
 mod level;
+mod lost;
 mod memory;
+mod replace;
 mod servers;
 mod shrink;
 mod unplaced;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::utilization::{Members, not_ready_since};
 use crate::guard::{self, Limits};
 use crate::machines::{Observed, machines};
 use crate::memory::GroupMemory;
 use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
-use crate::policy::{CpuPool, Group, MemoryPool};
+use crate::policy::{CpuPool, Group, MemoryPool, ServerLife};
 use crate::round::Round;
 use crate::snapshot::Template;
 use servers::Servers;
@@ -51,6 +55,9 @@ struct Pass<'p, 'a> {
     size: u32,
     planned: u32,
     drain_deadline: SignedDuration,
+    life: ServerLife,
+    /// Since when servers that are not ready have not been.
+    not_ready_since: BTreeMap<Arc<str>, Timestamp>,
     memory: &'p mut GroupMemory,
     /// Why nothing may be removed from this pool for now, if so.
     fell: Option<Why>,
@@ -92,15 +99,29 @@ pub(crate) fn pass<'a>(
         ..GroupReport::default()
     };
     let Some(limits) = guard::judge(round, group, cloud, &mut report) else { return report };
-    let (drain_deadline, step_interval) = match rule {
-        Rule::Memory(settings) => (settings.drain_deadline, SignedDuration::ZERO),
-        Rule::Cpu(settings) => (settings.drain_deadline, settings.step_interval),
+    let (drain_deadline, step_interval, life) = match rule {
+        Rule::Memory(settings) => (settings.drain_deadline, SignedDuration::ZERO, settings.life),
+        Rule::Cpu(settings) => (settings.drain_deadline, settings.step_interval, settings.life),
     };
     let free = unplaced::free(&servers);
     let fell = level::fell(round, members, memory);
-    let planned = size;
-    let mut pass =
-        Pass { group, limits, servers, free, size, planned, drain_deadline, memory, fell, said_no_removal: false };
+    let mut pass = Pass {
+        group,
+        limits,
+        servers,
+        free,
+        size,
+        planned: size,
+        drain_deadline,
+        life,
+        not_ready_since: since,
+        memory,
+        fell,
+        said_no_removal: false,
+    };
+    let before = round.actions.len();
+    // The size is another one then: what else is to change waits for the next round.
+    let gave_up = pass.give_up(round, &observed, &machines);
     let sized = match rule {
         Rule::Memory(settings) => pass.by_memory(round, settings, members),
         Rule::Cpu(settings) => Ok(pass.by_cpu(round, settings, members)),
@@ -114,12 +135,17 @@ pub(crate) fn pass<'a>(
             let sizing = Sizing { by, servers: pass.servers.count(), wanted, desired, limits };
             report.wanted = i64::from(desired) - i64::from(sizing.servers);
             report.sizing = Some(sizing.clone());
-            pass.resize(round, sizing, step_interval);
+            if !gave_up {
+                pass.resize(round, sizing, step_interval);
+                pass.replace(round, desired);
+            }
         }
         Err(why) => round.refuse_group(group, why),
     }
+    pass.retire(round);
     pass.leave(round);
     report.planned = pass.planned;
+    lost::remember(pass.memory, round.actions.get(before..).unwrap_or_default(), cloud, round.now);
     report
 }
 

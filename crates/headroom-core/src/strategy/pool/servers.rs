@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::keys::DRAINING;
+use crate::keys::{DRAINING, META, REPLACE};
 use crate::machines::Machines;
 use crate::memory::GroupMemory;
 use crate::plan::Counts;
@@ -22,6 +22,8 @@ const MARK_SHOWS: SignedDuration = SignedDuration::from_mins(1);
 pub(super) struct Servers<'a> {
     /// Ready and eligible.
     pub(super) in_service: Vec<NodeView<'a>>,
+    /// In service, and somebody wants them replaced: they do not count.
+    pub(super) to_replace: Vec<NodeView<'a>>,
     /// Registered, and never ready yet.
     pub(super) booting: Vec<NodeView<'a>>,
     /// Not ready, for less time than another server would take to come.
@@ -60,6 +62,8 @@ impl<'a> Servers<'a> {
                 }
             } else if machines.booting.contains(name) {
                 &mut servers.booting
+            } else if node.readiness == Readiness::Ready && is_to_be_replaced(node) {
+                &mut servers.to_replace
             } else if node.readiness == Readiness::Ready {
                 &mut servers.in_service
             } else {
@@ -84,7 +88,7 @@ impl<'a> Servers<'a> {
 
     /// How many are nodes, whatever they are good for.
     pub(super) fn present(&self) -> u32 {
-        let lists = [&self.in_service, &self.booting, &self.silent, &self.lost, &self.withdrawn];
+        let lists = [&self.in_service, &self.to_replace, &self.booting, &self.silent, &self.lost, &self.withdrawn];
         lists.into_iter().fold(number(&self.leaving), |sum, list| sum.saturating_add(number(list)))
     }
 
@@ -94,7 +98,7 @@ impl<'a> Servers<'a> {
             in_service: number(&self.in_service),
             not_ready: number(&self.silent).saturating_add(number(&self.lost)),
             upcoming: number(&self.booting).saturating_add(self.unregistered),
-            tainted: number(&self.leaving),
+            tainted: number(&self.leaving).saturating_add(number(&self.to_replace)),
             cordoned: number(&self.withdrawn),
             ..Counts::default()
         }
@@ -104,6 +108,11 @@ impl<'a> Servers<'a> {
 /// Whether a server gets no new tasks, whoever wanted that.
 pub(super) fn is_out_of_service(node: &Node) -> bool {
     node.unschedulable || is_ineligible(node)
+}
+
+/// Whether somebody wants another server in the place of this one.
+pub(super) fn is_to_be_replaced(node: &Node) -> bool {
+    node.labels.iter().any(|(key, value)| key.strip_prefix(META) == Some(REPLACE) && value == "true")
 }
 
 /// Whether its tasks are being moved off a server.

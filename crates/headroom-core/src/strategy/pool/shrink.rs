@@ -38,7 +38,7 @@ impl<'a> Pass<'_, 'a> {
                 round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
                 continue;
             }
-            if let Err(pod) = self.move_off(round, at, &view) {
+            if let Err(pod) = self.move_off(round, Some(at), &view) {
                 round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
                 continue;
             }
@@ -48,10 +48,15 @@ impl<'a> Pass<'_, 'a> {
         }
     }
 
-    /// Gives the tasks of the server at `at`, and those that wait for it, places on others that are ready now; or answers
-    /// with the first task that finds none.
-    fn move_off(&mut self, round: &Round<'a>, at: usize, server: &NodeView<'a>) -> Result<(), String> {
-        let own = self.free.get_mut(at);
+    /// Gives the tasks of a server, and those that wait for it, places on others that are ready now; or answers with the
+    /// first task that finds none. `at` is the server's own place among the free ones, if it has one.
+    pub(super) fn move_off(
+        &mut self,
+        round: &Round<'a>,
+        at: Option<usize>,
+        server: &NodeView<'a>,
+    ) -> Result<(), String> {
+        let own = at.and_then(|at| self.free.get_mut(at));
         let promised = own.map_or_else(Vec::new, |own| {
             own.in_service = false;
             own.promised.clone()
@@ -77,7 +82,7 @@ impl<'a> Pass<'_, 'a> {
             for (to, spec) in moved {
                 self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
             }
-            self.free.get_mut(at).into_iter().for_each(|own| own.in_service = true);
+            at.and_then(|at| self.free.get_mut(at)).into_iter().for_each(|own| own.in_service = true);
             return Err(name);
         }
         Ok(())

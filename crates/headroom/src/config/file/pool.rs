@@ -7,17 +7,23 @@ use headroom_core::quantity::Bytes;
 use jiff::SignedDuration;
 
 use super::pair::wrong_pair;
-use crate::config::kind::{Kind, bytes, count, duration, integer, list, requested, text};
+use crate::config::kind::{Kind, bytes, count, duration, flag, integer, list, requested, text};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
+const REMOVE_DOWN_AFTER: &str = "A server that has been down for so long is removed, unless most of the pool is. It counts for \
+                                 nothing once another one could have come.";
+
+const KEEP_PAID_HOUR: &str = "For clouds that charge whole hours: a drained server stays until 5 minutes before the end of its \
+                              hour, and is put back to work before another is made.";
+
 const DRAIN_DEADLINE: &str = "How long the tasks of a server that is to go may take to leave it. It goes when all of them have \
                               ended, never before.";
 
 pub(super) fn memory() -> Kind<MemoryPool> {
-    Record::new(
+    let record = Record::new(
         "groups[].strategy.memoryPool",
         "For Nomad. As many servers as the memory of the tasks needs, counted in servers of the first \
          hardware, plus as many as smaller hardware makes up for, plus a margin; and more where waiting \
@@ -38,13 +44,15 @@ pub(super) fn memory() -> Kind<MemoryPool> {
          what the hardware has, until a server of that hardware has been seen.",
     )
     .field("margin", count(0), |pool| &mut pool.margin, "Servers beyond what is used.")
-    .field("drainDeadline", duration(SECOND), |pool| &mut pool.drain_deadline, DRAIN_DEADLINE)
-    .check(&["hardware", "reserve"], hardware_beyond_reserve)
-    .kind()
+    .field("drainDeadline", duration(SECOND), |pool| &mut pool.drain_deadline, DRAIN_DEADLINE);
+    let record = record
+        .field("removeDownAfter", duration(SECOND), |pool| &mut pool.life.remove_down_after, REMOVE_DOWN_AFTER)
+        .field("keepPaidHour", flag(), |pool| &mut pool.life.keep_paid_hour, KEEP_PAID_HOUR);
+    record.check(&["hardware", "reserve"], hardware_beyond_reserve).kind()
 }
 
 pub(super) fn cpu() -> Kind<CpuPool> {
-    Record::new(
+    let record = Record::new(
         "groups[].strategy.cpuPool",
         "For Nomad. Compares how busy the cpus of all servers are together with what they have; all numbers are \
          percentages of one server, whatever its size. The pool never has less than one server.",
@@ -61,9 +69,11 @@ pub(super) fn cpu() -> Kind<CpuPool> {
     .field("addStep", count(1), |pool| &mut pool.add_step, "Servers that one step adds.")
     .field("removeStep", count(1), |pool| &mut pool.remove_step, "Servers that one step removes.")
     .field("stepInterval", duration(SECOND), |pool| &mut pool.step_interval, "The shortest time between two steps.")
-    .field("drainDeadline", duration(SECOND), |pool| &mut pool.drain_deadline, DRAIN_DEADLINE)
-    .check(&["addBelow", "removeAbove", "addStep", "removeStep"], apart)
-    .kind()
+    .field("drainDeadline", duration(SECOND), |pool| &mut pool.drain_deadline, DRAIN_DEADLINE);
+    let record = record
+        .field("removeDownAfter", duration(SECOND), |pool| &mut pool.life.remove_down_after, REMOVE_DOWN_AFTER)
+        .field("keepPaidHour", flag(), |pool| &mut pool.life.keep_paid_hour, KEEP_PAID_HOUR);
+    record.check(&["addBelow", "removeAbove", "addStep", "removeStep"], apart).kind()
 }
 
 fn hardware() -> Kind<Hardware> {

@@ -3,7 +3,7 @@
 use headroom_core::keys::{DRAINING, INELIGIBLE};
 use headroom_core::membership::Membership;
 use headroom_core::plan::{CpuNeed, GroupReport, MemoryNeed, SizedBy, Sizing};
-use headroom_core::policy::{CpuPool, Group, Hardware, MemoryPool, Percent};
+use headroom_core::policy::{CpuPool, Group, Hardware, MemoryPool, Percent, ServerLife};
 use headroom_core::quantity::Bytes;
 use headroom_core::snapshot::{Node, Readiness};
 
@@ -19,13 +19,13 @@ pub(super) fn memory_rules(settings: &MemoryPool) -> Vec<String> {
     vec![
         format!("hardware: {hardware}; {} of each are reserved", Bytes(settings.reserve)),
         format!("as many servers as tasks need by memory, and {} beyond", settings.margin),
-        drained(settings.drain_deadline),
+        drained(settings.drain_deadline, settings.life),
     ]
 }
 
 /// How a pool is sized by cpu.
 pub(super) fn cpu_rules(settings: &CpuPool) -> Vec<String> {
-    let CpuPool { add_below, remove_above, add_step, remove_step, step_interval, drain_deadline } = settings;
+    let CpuPool { add_below, remove_above, add_step, remove_step, step_interval, drain_deadline, life } = settings;
     vec![
         format!(
             "gets {} when less than {add_below}% of one is free, loses {remove_step} when more than {remove_above}% is, a \
@@ -33,12 +33,13 @@ pub(super) fn cpu_rules(settings: &CpuPool) -> Vec<String> {
             count(*add_step, "server"),
             duration(*step_interval),
         ),
-        drained(*drain_deadline),
+        drained(*drain_deadline, *life),
     ]
 }
 
-fn drained(deadline: jiff::SignedDuration) -> String {
-    format!("a server goes when all of its tasks have ended; they have {} for that", duration(deadline))
+fn drained(deadline: jiff::SignedDuration, life: ServerLife) -> String {
+    let paid = if life.keep_paid_hour { ", and its paid hour is nearly over" } else { "" };
+    format!("a server goes when all of its tasks have ended{paid}; they have {} for that", duration(deadline))
 }
 
 /// Its servers, and what each is good for.

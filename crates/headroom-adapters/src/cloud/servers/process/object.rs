@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(servers.len(), 2);
         assert_eq!(servers[0].tags, tags);
         assert_eq!(&*servers[0].provider_id, "process://17");
-        assert_eq!(servers[0].addresses, ["jobs-k7".into(), "10.0.0.7".into()]);
+        assert_eq!(servers[0].addresses, ["jobs-k7", "10.0.0.7"].map(Box::<str>::from));
         assert_eq!(servers[1].state, InstanceState::Creating);
         assert!(super::servers("").is_ok_and(|servers| servers.is_empty()));
     }
