@@ -114,6 +114,7 @@ groups:
 ";
     let pending = "
 cluster: { kubernetes: {} }
+cordon: true
 expander: [priority, price, least-waste, most-pods, least-nodes, random]
 priorities: { 50: [spot], -7: [^on-demand$, on-?demand] }
 prices:

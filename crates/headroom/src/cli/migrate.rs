@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use jiff::SignedDuration;
 
-use crate::config::read_text;
+use crate::config::{ConfigErrors, read_text};
+use crate::dump;
+use crate::migrate::cluster_autoscaler::{self, Priorities};
 use crate::migrate::escalator::{self, Flags};
-use crate::migrate::parse_go_duration;
+use crate::migrate::{CommandLine, manifest, parse_go_duration};
 
 /// Arguments of `headroom migrate`.
 #[derive(Debug, clap::Args)]
@@ -19,8 +21,12 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum From {
+    /// Print the headroom.yaml that does what Cluster Autoscaler does; each difference is a comment in it.
+    ClusterAutoscaler(ClusterAutoscaler),
     /// Print the headroom.yaml that does what Escalator does; each difference is a comment in it.
     Escalator(Escalator),
+    /// The same for the manifest of a Deployment of Cluster Autoscaler or Escalator.
+    Manifest(Manifest),
 }
 
 #[derive(Debug, clap::Args)]
@@ -38,17 +44,51 @@ struct Escalator {
     aws_assume_role_arn: Option<String>,
 }
 
+#[derive(Debug, clap::Args)]
+struct ClusterAutoscaler {
+    /// The ConfigMap of its expander `priority`, or what stands in it under `priorities`.
+    #[arg(long, value_name = "FILE")]
+    priorities: Option<PathBuf>,
+    /// Its command line, for example `-- --nodes=1:10:web --expander=least-waste`.
+    #[arg(last = true, value_name = "FLAGS")]
+    flags: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Manifest {
+    /// The manifest, in YAML or JSON, also with several documents or a List; `-` is standard input. ConfigMaps in it are
+    /// used: the node groups of Escalator, and the priorities of Cluster Autoscaler.
+    file: PathBuf,
+}
+
 /// Runs `headroom migrate`.
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let From::Escalator(args) = args.from;
+    let yaml = match args.from {
+        From::ClusterAutoscaler(args) => of_cluster_autoscaler(args)?,
+        From::Escalator(args) => of_escalator(args)?,
+        From::Manifest(args) => manifest::migrate(&args.file.display().to_string(), &dump::read_text(&args.file)?)?,
+    };
+    super::print(&yaml)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_cluster_autoscaler(args: ClusterAutoscaler) -> Result<String, ConfigErrors> {
+    let priorities = args.priorities.map(|path| {
+        let name = path.display().to_string();
+        Priorities::read(&name, &read_text(&path, &name)?)
+    });
+    cluster_autoscaler::migrate(&CommandLine::of_words(&args.flags), priorities.transpose()?.as_ref())
+}
+
+fn of_escalator(args: Escalator) -> Result<String, ConfigErrors> {
     let name = args.file.display().to_string();
     let flags = Flags {
         scan_interval: args.scan_interval,
         drymode: args.drymode,
         aws_assume_role_arn: args.aws_assume_role_arn,
+        others: Vec::new(),
     };
-    super::print(&escalator::migrate(&name, &read_text(&args.file, &name)?, &flags)?)?;
-    Ok(ExitCode::SUCCESS)
+    escalator::migrate(&name, &read_text(&args.file, &name)?, &flags)
 }
 
 fn interval(text: &str) -> Result<SignedDuration, &'static str> {

@@ -105,6 +105,21 @@ pub(crate) fn shorten(text: &str) -> String {
 /// Reads the first document of `text`. None when the text has no value or a syntax error; what is wrong otherwise
 /// (a key twice, a tag, an unknown alias, a second document) is added to `problems` and left out of the tree.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Rc<Node>> {
+    read_with(text, problems, |reader| reader.document())
+}
+
+/// Reads all documents of `text`, without those that have no value. Those before a syntax error are there all the same.
+pub(crate) fn read_all(text: &str, problems: &mut Problems) -> Vec<Rc<Node>> {
+    let mut documents = Vec::new();
+    read_with(text, problems, |reader| reader.documents(&mut documents).map(|()| None));
+    documents
+}
+
+fn read_with(
+    text: &str,
+    problems: &mut Problems,
+    run: impl FnOnce(&mut Reader<'_, '_>) -> Result<Option<Rc<Node>>, ScanError>,
+) -> Option<Rc<Node>> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_comments: false };
     let mut reader = Reader {
         parser: Parser::new_from_str_with_options(text, options),
@@ -112,7 +127,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Rc<Node>> {
         length: text.len(),
         problems,
     };
-    reader.document().unwrap_or_else(|error| {
+    run(&mut reader).unwrap_or_else(|error| {
         let start = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
         let hint =
             "indent with spaces, put a space after each colon and quote text that starts with a special character";
@@ -145,6 +160,22 @@ impl<'t> Reader<'t, '_> {
             }
         }
         Ok(root)
+    }
+
+    fn documents(&mut self, documents: &mut Vec<Rc<Node>>) -> Result<(), ScanError> {
+        while let Some((event, place)) = self.next()? {
+            match event {
+                Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+                Event::DocumentStart(..) => self.anchors.clear(),
+                event => {
+                    let node = self.node(event, place)?;
+                    if !node.is_null() {
+                        documents.push(node);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn next(&mut self) -> Result<Option<(Event<'t>, Place)>, ScanError> {

@@ -19,7 +19,7 @@ mod source;
 mod yaml;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use headroom_core::snapshot::Builder;
 use jiff::Timestamp;
@@ -47,6 +47,11 @@ pub struct Dump {
     pub nomad: bool,
     /// The latest instant that the objects mention: about when the dump was taken.
     pub newest: Option<Timestamp>,
+}
+
+/// The text of `file`, or of standard input when it is `-`.
+pub(crate) fn read_text(file: &Path) -> Result<String, DumpError> {
+    source::read(file)
 }
 
 /// Reads all `files` into one dump; `-` is standard input. Of an object that occurs twice the last one counts.

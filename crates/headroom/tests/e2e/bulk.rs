@@ -115,8 +115,20 @@ impl Watch {
     }
 
     async fn until(&self, what: &str, seconds: u64, wanted: impl Fn(&Seen) -> bool) -> Seen {
+        self.until_with(what, seconds, wanted, |_| {}).await
+    }
+
+    /// The same, and `note` takes down all that is seen.
+    async fn until_with(
+        &self,
+        what: &str,
+        seconds: u64,
+        wanted: impl Fn(&Seen) -> bool,
+        mut note: impl FnMut(&Seen),
+    ) -> Seen {
         wait_until(what, seconds, async || {
             let seen = self.look().await;
+            note(&seen);
             if wanted(&seen) {
                 Ok(seen)
             } else {
@@ -137,8 +149,7 @@ impl Watch {
         let mut since: BTreeMap<String, Instant> = BTreeMap::new();
         let mut longest = Duration::ZERO;
         let mut said = 0;
-        let seen = wait_until(what, seconds, async || {
-            let seen = self.look().await;
+        let note = |seen: &Seen| {
             since.retain(|pod, _| seen.waiting.contains(pod));
             for pod in &seen.waiting {
                 let first = since.entry(pod.clone()).or_insert_with(Instant::now);
@@ -148,9 +159,8 @@ impl Watch {
                 println!("{} s: {} nodes, {} pods wait", start.elapsed().as_secs(), seen.nodes, seen.waiting.len());
                 said += 10;
             }
-            if wanted(&seen) { Ok(seen) } else { Err(format!("{} nodes", seen.nodes)) }
-        })
-        .await;
+        };
+        let seen = self.until_with(what, seconds, wanted, note).await;
         (seen, longest)
     }
 }

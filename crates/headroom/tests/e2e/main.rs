@@ -29,6 +29,7 @@ mod scene;
 mod settings;
 mod smoke;
 mod spare;
+mod takeover;
 mod tap;
 mod try_it;
 mod utilization;

@@ -1,5 +1,6 @@
 //! Escalator's node groups (its `--nodegroups` file), turned into `headroom.yaml`.
 
+mod flags;
 mod group;
 mod options;
 mod page;
@@ -7,29 +8,12 @@ mod source;
 mod validate;
 mod write;
 
-use jiff::SignedDuration;
-
 use self::group::NodeGroup;
 use crate::config::ConfigErrors;
 
+pub use flags::Flags;
+pub(super) use flags::command_line;
 pub use page::page;
-
-/// What Escalator was told on its command line, as far as it matters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flags {
-    /// `--scaninterval`: how often Escalator looked, and so how often it could taint nodes.
-    pub scan_interval: SignedDuration,
-    /// `--drymode`: no group was touched.
-    pub drymode: bool,
-    /// `--aws-assume-role-arn`.
-    pub aws_assume_role_arn: Option<String>,
-}
-
-impl Default for Flags {
-    fn default() -> Self {
-        Flags { scan_interval: SignedDuration::from_secs(60), drymode: false, aws_assume_role_arn: None }
-    }
-}
 
 /// The `headroom.yaml` that does what Escalator does with the node groups in `text`; `name` is what errors call it.
 ///

@@ -120,7 +120,10 @@ pub(super) const AWS: &[EscalatorOption] = &[
     ),
 ];
 
-/// Flags of Escalator's command line.
+const NOT_IN_FILE: &str = "not a matter of the configuration file";
+const ELECTION: &str = "the Lease is `headroom` in Headroom's namespace, and its times are not to be set";
+
+/// Flags of Escalator's command line. `-v` is `--loglevel`.
 pub(super) const FLAGS: &[EscalatorOption] = &[
     option("--nodegroups", "groups", "the file that is migrated"),
     option(
@@ -140,10 +143,21 @@ pub(super) const FLAGS: &[EscalatorOption] = &[
          account",
     ),
     gone("--cloud-provider", "each group names its cloud"),
-    gone("--address", "not a matter of the configuration file"),
-    gone("--loglevel", "not a matter of the configuration file"),
-    gone("--logfmt", "not a matter of the configuration file"),
-    gone("--leader-elect", "not a matter of the configuration file, and neither are the other --leader-elect- flags"),
+    gone("--address", NOT_IN_FILE),
+    gone("--loglevel", NOT_IN_FILE),
+    gone("--v", NOT_IN_FILE),
+    gone("--logfmt", NOT_IN_FILE),
+    gone("--leader-elect", "instances agree by a Lease unless `leaderElection` is false"),
+    gone("--leader-elect-lease-duration", ELECTION),
+    gone("--leader-elect-renew-deadline", ELECTION),
+    gone("--leader-elect-retry-period", ELECTION),
+    gone("--leader-elect-config-namespace", ELECTION),
+    gone(
+        "--leader-elect-config-name",
+        "Headroom knows an Escalator that is at work by its Lease, which has to be called \
+         `escalator-leader-elect`: with another name it does not see it, so stop Escalator before dryRun \
+         is false",
+    ),
 ];
 
 /// The option called `key`; Escalator took no notice of upper and lower case.

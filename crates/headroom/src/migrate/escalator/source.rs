@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::config::problem::{Problem, Problems};
 use crate::config::tree::{self, Content, Node};
+use crate::migrate::config_map::{embedded, is_config_map};
 
 /// The text that holds the node groups, what messages call it, and what is wrong with it so far.
 pub(super) struct Source {
@@ -17,16 +18,10 @@ pub(super) struct Source {
 pub(super) fn read(name: &str, text: &str) -> Source {
     let source = parse(name, text);
     let Some(config_map) = source.root.as_deref().filter(|root| is_config_map(root)) else { return source };
-    let files = config_map.get("data").and_then(Node::entries).into_iter().flatten();
-    let mut texts = files.filter_map(|(key, entry)| Some((key, entry.value.text()?)));
-    match texts.find(|(_, embedded)| embedded.contains("node_groups")) {
-        Some((key, embedded)) => parse(&format!("{name} (data.{key})"), embedded),
+    match embedded(config_map, |_, text| text.contains("node_groups")) {
+        Some((key, text)) => parse(&format!("{name} (data.{key})"), text),
         None => source,
     }
-}
-
-fn is_config_map(node: &Node) -> bool {
-    node.get("kind").and_then(Node::text) == Some("ConfigMap")
 }
 
 fn parse(name: &str, text: &str) -> Source {

@@ -46,6 +46,9 @@ fn header(groups: &[NodeGroup], flags: &Flags) -> String {
             _ => {}
         }
     }
+    for (what, why) in &flags.others {
+        differs(what, why, &mut out);
+    }
     out
 }
 

@@ -1,9 +1,6 @@
 //! `headroom migrate escalator`: what node groups become, and what is said about bad ones.
 //!
-//! Each file in `migrate/` is an input, a line, and what is made of it; `UPDATE_EXPECT=1` writes the latter. Those with
-//! the name of one of Escalator's tests hold the numbers of that test.
-
-use std::path::{Path, PathBuf};
+//! Cases with the name of one of Escalator's tests hold the numbers of that test.
 
 use expect_test::expect_file;
 use headroom::config;
@@ -13,8 +10,6 @@ use headroom_core::snapshot::Effect;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generator;
-
-const LINE: &str = "==========\n";
 
 /// The options that every group needs.
 const REQUIRED: &str = "
@@ -28,33 +23,12 @@ const REQUIRED: &str = "
 
 #[test]
 fn results_are_as_recorded() {
-    let mut seen = 0;
-    for path in cases() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let input = text.split(LINE).next().unwrap();
-        let result = match migrate("nodegroups.yaml", input, &Flags::default()) {
-            Ok(yaml) => {
-                config::parse("headroom.yaml", &yaml).unwrap_or_else(|errors| panic!("{}: {errors}", path.display()));
-                yaml
-            }
-            Err(errors) => format!("{errors}\n"),
-        };
-        expect_file![&path].assert_eq(&format!("{input}{LINE}{result}"));
-        seen += 1;
-    }
-    assert!(seen > 12, "only {seen} cases were found");
-}
-
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/migrate");
-    let mut paths: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
+    super::compare("escalator", 13, |input| migrate("nodegroups.yaml", input, &Flags::default()));
 }
 
 #[test]
 fn the_checked_in_page_is_current() {
-    expect_file!["../../../docs/escalator-migration.md"].assert_eq(&escalator::page());
+    expect_file!["../../../../docs/escalator-migration.md"].assert_eq(&escalator::page());
 }
 
 /// The policy's only group, made from one with `options`.
