@@ -103,7 +103,7 @@ fn forget_going(placeholders: &mut BTreeMap<Arc<str>, Places>, actions: &[Planne
 /// What is remembered of the groups of the policy. What is only shown must not start a timer.
 fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTreeMap<Arc<str>, GroupMemory> {
     let groups = policy.groups.iter().zip(remembered).map(|(group, memory)| {
-        if !policy.dry_run && group.mode != Mode::DryRun {
+        if !policy.only_shows(group) {
             return (Arc::clone(&group.name), memory);
         }
         let GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, given_up, .. } =

@@ -88,6 +88,11 @@ impl Policy {
         keeps_some.then_some(without)
     }
 
+    /// Whether what is decided about `group` is shown and not carried out.
+    pub fn only_shows(&self, group: &Group) -> bool {
+        self.dry_run || group.mode == Mode::DryRun
+    }
+
     /// The group called `name`.
     pub fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| &*group.name == name)

@@ -58,7 +58,7 @@ impl<'a> Round<'a> {
 
     /// Whether what is decided about `group` is shown and not carried out.
     pub(crate) fn only_shows(&self, group: &Group) -> bool {
-        self.policy.dry_run || group.mode == Mode::DryRun
+        self.policy.only_shows(group)
     }
 
     pub(crate) fn refuse(&mut self, subject: Subject, why: Why) {

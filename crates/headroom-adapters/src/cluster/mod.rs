@@ -33,8 +33,8 @@ pub trait Cluster: Send + Sync {
 
     /// Asks pods to leave `node`, as far as disruption budgets allow. One that is gone, on its way out or on another node by
     /// now is no error. Where the cluster drains a whole node by itself, that is asked for instead: what has not left at
-    /// `until` is stopped, and a drain that is under way stays as it is. Why pods were refused; an error is about all.
-    async fn drain(&self, node: &str, pods: &[Evict], until: Timestamp) -> Result<Vec<ClusterError>, ClusterError>;
+    /// `until` is stopped, and a drain that is under way stays as it is. Which pods were refused; an error is about all.
+    async fn drain(&self, node: &str, pods: &[Evict], until: Timestamp) -> Result<Vec<Refused>, ClusterError>;
 
     /// The pods (`namespace/name`) that would be lost if `node` went now, read afresh from the cluster: all but those that
     /// go with every node, those that have ended and those that are stuck on their way out.
@@ -47,6 +47,15 @@ pub trait Cluster: Send + Sync {
     /// Deletes a node whose machine is gone, at the latest once the cluster has noticed that. One that is gone already is no
     /// error.
     async fn forget(&self, node: &str) -> Result<(), ClusterError>;
+}
+
+/// A pod that may not leave its node now.
+#[derive(Debug)]
+pub struct Refused {
+    /// The pod.
+    pub pod: Evict,
+    /// Why.
+    pub reason: ClusterError,
 }
 
 /// What has changed in a cluster.

@@ -27,6 +27,9 @@ pub struct Workload {
     /// The annotation [`SPARE_COPIES`](crate::keys::SPARE_COPIES) on the object itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_copies: Option<Box<str>>,
+    /// Of a PodTemplate: the generation of the object, which buffers that refer to it are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<i64>,
 }
 
 impl Workload {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_adapters::cluster::{Cluster, ClusterError};
-use headroom_core::plan::{Action, Planned};
+use headroom_core::plan::{Action, Evict, Planned};
 use tokio::task::JoinSet;
 
 use crate::view::words::count;
@@ -82,6 +82,8 @@ pub(crate) enum Failure {
         pods: usize,
         /// The first reason.
         first: ClusterError,
+        /// The pods that were evicted.
+        evicted: Vec<Evict>,
     },
 }
 
@@ -173,9 +175,11 @@ async fn one(cluster: &dyn Cluster, cloud: Option<&dyn Cloud>, planned: &Planned
         Action::Untaint { node, key } => cluster.untaint(node, key).await?,
         Action::Drain { node, pods, until } => {
             let refused = cluster.drain(node, pods, *until).await?;
+            let stays = |pod: &&Evict| refused.iter().any(|refused| refused.pod == **pod);
+            let evicted: Vec<Evict> = pods.iter().filter(|pod| !stays(pod)).cloned().collect();
             let number = refused.len();
             if let Some(first) = refused.into_iter().next() {
-                return Err(Failure::Evictions { refused: number, pods: pods.len(), first });
+                return Err(Failure::Evictions { refused: number, pods: pods.len(), first: first.reason, evicted });
             }
         }
         // Together with the others of its group.
@@ -245,3 +249,6 @@ async fn machine(cluster: &dyn Cluster, planned: &Planned) -> Result<Box<str>, F
         None => Ok(machine),
     }
 }
+
+#[cfg(test)]
+mod tests;

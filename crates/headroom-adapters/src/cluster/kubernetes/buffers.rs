@@ -27,6 +27,8 @@ pub struct Buffers {
 struct Verdict {
     /// How many pods it stands for, if that can be told.
     replicas: Option<u32>,
+    /// The PodTemplate that it refers to, with the generation that was seen, if it is there.
+    template: Option<(Box<str>, Option<i64>)>,
     conditions: [Condition; 2],
 }
 
@@ -51,7 +53,7 @@ impl Buffers {
         let mut said = BTreeMap::new();
         for buffer in snapshot.capacity_buffers().filter(|buffer| report.slack.is_some() && buffer.is_for_us()) {
             let name = format!("{}/{}", buffer.namespace, buffer.name);
-            let verdict = Verdict::of(&name, report);
+            let verdict = Verdict { template: template(buffer, snapshot), ..Verdict::of(&name, report) };
             if self.said.get(&name) != Some(&verdict)
                 && let Err(failure) = self.write(buffer, &name, &verdict, now).await
             {
@@ -135,6 +137,7 @@ impl Verdict {
         let condition = |kind, (status, reason, message)| Condition { kind, status, reason, message };
         Verdict {
             replicas,
+            template: None,
             conditions: [condition("ReadyForProvisioning", ready), condition("Provisioning", provisioning)],
         }
     }
@@ -160,6 +163,24 @@ impl Verdict {
         let foreign = before.iter().filter(|condition| !is_ours(condition)).cloned();
         let strategy = if buffer.strategy.is_empty() { ACTIVE_CAPACITY } else { &*buffer.strategy };
         let conditions: Vec<Value> = foreign.chain(ours).collect();
-        json!({ "replicas": self.replicas, "provisioningStrategy": strategy, "conditions": conditions })
+        // Null takes away what another controller may have said: of what a scalableRef names no PodTemplate is made.
+        let (template, generation) = match &self.template {
+            Some((name, generation)) => (json!({ "name": name }), json!(generation)),
+            None => (Value::Null, Value::Null),
+        };
+        json!({
+            "podTemplateRef": template,
+            "podTemplateGeneration": generation,
+            "replicas": self.replicas,
+            "provisioningStrategy": strategy,
+            "conditions": conditions,
+        })
     }
+}
+
+/// The PodTemplate that a buffer refers to, with its generation.
+fn template(buffer: &CapacityBuffer, snapshot: &Snapshot) -> Option<(Box<str>, Option<i64>)> {
+    let name = buffer.pod_template.as_ref()?;
+    let workload = snapshot.workload(&buffer.namespace, &format!("PodTemplate/{name}"))?;
+    Some((name.clone(), workload.generation))
 }

@@ -30,7 +30,7 @@ use tokio::sync::Mutex;
 use self::act::Acts;
 use self::buffers::Buffers;
 use self::watch::Watches;
-use super::{Cluster, ClusterError, Observation};
+use super::{Cluster, ClusterError, Observation, Refused};
 
 pub use kube::Client;
 pub use news::News;
@@ -74,10 +74,14 @@ impl Cluster for Kubernetes {
         self.acts.untaint(node, key).await
     }
 
-    async fn drain(&self, node: &str, pods: &[Evict], _: Timestamp) -> Result<Vec<ClusterError>, ClusterError> {
+    async fn drain(&self, node: &str, pods: &[Evict], _: Timestamp) -> Result<Vec<Refused>, ClusterError> {
         let calls: Vec<_> = pods.iter().map(|pod| self.acts.evict(node, pod)).collect();
         let answers: Vec<_> = futures::stream::iter(calls).buffered(EVICTIONS).collect().await;
-        Ok(answers.into_iter().filter_map(Result::err).collect())
+        let refused = pods.iter().zip(answers).filter_map(|(pod, answer)| {
+            let reason = answer.err()?;
+            Some(Refused { pod: pod.clone(), reason })
+        });
+        Ok(refused.collect())
     }
 
     async fn lost_with(&self, node: &str) -> Result<Vec<String>, ClusterError> {

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 
 use self::client::{CallError, Client};
 use self::watch::Watch;
-use super::{Cluster, ClusterError, Observation};
+use super::{Cluster, ClusterError, Observation, Refused};
 
 pub use lease::VariableLease;
 pub use notes::Variables;
@@ -75,7 +75,7 @@ impl Cluster for Nomad {
     }
 
     /// Nomad moves all of the tasks, and sees to it itself that not too many of a job move at once.
-    async fn drain(&self, node: &str, _: &[Evict], until: Timestamp) -> Result<Vec<ClusterError>, ClusterError> {
+    async fn drain(&self, node: &str, _: &[Evict], until: Timestamp) -> Result<Vec<Refused>, ClusterError> {
         let done = act::drain(&self.client, node, until, Timestamp::now()).await;
         self.watch.touched();
         done.map(|()| Vec::new())

@@ -9,8 +9,8 @@ use headroom_adapters::notebook::{NotebookError, Pause, Pauses};
 use headroom_core::backoff::Cause;
 use headroom_core::limits::Bound;
 use headroom_core::plan::{
-    Action, EqualPods, GroupReport, Kept, Plan, Planned, Reason, Refusal, Report, ScaleUp, Subject, Unmovable, Waits,
-    Why,
+    Action, EqualPods, Evict, GroupReport, Kept, Plan, Planned, Reason, Refusal, Report, ScaleUp, Subject, Unmovable,
+    Waits, Why,
 };
 use headroom_core::scale_down::CANDIDATE_TAINT;
 use headroom_core::snapshot::{ClassId, ClassView, PodView, Snapshot};
@@ -148,13 +148,27 @@ fn of_kept_node(Refusal { subject, why }: &Refusal) -> Option<Event> {
 pub(super) fn of_outcome(Outcome { planned, result }: &Outcome) -> Vec<Event> {
     match result {
         Ok(()) => of_success(planned),
-        // Waiting for a budget is what a drain is for, and told of the node that stays.
-        Err(Failure::Evictions { .. }) => Vec::new(),
+        // Waiting for a budget is what a drain is for, and told of the node that stays. Pods that went are told.
+        Err(Failure::Evictions { evicted, .. }) => of_evictions(planned, evicted),
         Err(failure) => of_failure(planned, failure).into_iter().collect(),
     }
 }
 
-fn of_success(Planned { group, action, reason, .. }: &Planned) -> Vec<Event> {
+/// The pods of a drain that have been evicted.
+fn of_evictions(planned: &Planned, pods: &[Evict]) -> Vec<Event> {
+    let Some(node) = planned.action.node().filter(|_| !pods.is_empty()) else { return Vec::new() };
+    let message = format!("evicted {}: {}", count(pods.len(), "pod"), planned.reason);
+    let about = About::Node(node.into());
+    let mut events = vec![lasting(about, Tone::Normal, "ScaleDown", message, "drain")];
+    events.extend(pods.iter().take(PODS).map(|pod| {
+        let about = About::Pod { namespace: Arc::clone(&pod.namespace), name: pod.name.clone() };
+        once(about, Tone::Normal, "ScaleDown", format!("evicted from node {node}, which is being removed"))
+    }));
+    events
+}
+
+fn of_success(planned: &Planned) -> Vec<Event> {
+    let Planned { group, action, reason, .. } = planned;
     let tell = |about, reason, message| once(about, Tone::Normal, reason, message);
     let of_node = |node: &Arc<str>, reason, message| tell(About::Node(Arc::clone(node)), reason, message);
     match action {
@@ -178,15 +192,7 @@ fn of_success(Planned { group, action, reason, .. }: &Planned) -> Vec<Event> {
                 _ => tell(about, "ScaleDownCancelled", format!("no longer marked for removal: {reason}")),
             }]
         }
-        Action::Drain { node, pods, .. } => {
-            let message = format!("evicted {}: {reason}", count(pods.len(), "pod"));
-            let mut events = vec![lasting(About::Node(Arc::clone(node)), Tone::Normal, "ScaleDown", message, "drain")];
-            events.extend(pods.iter().take(PODS).map(|pod| {
-                let about = About::Pod { namespace: Arc::clone(&pod.namespace), name: pod.name.clone() };
-                tell(about, "ScaleDown", format!("evicted from node {node}, which is being removed"))
-            }));
-            events
-        }
+        Action::Drain { pods, .. } => of_evictions(planned, pods),
         Action::Remove { node, pods, .. } => {
             let (word, how) = match reason {
                 Reason::Drained { .. } | Reason::HardGraceOver { .. } => ("ScaleDown", "node"),

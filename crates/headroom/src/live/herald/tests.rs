@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use expect_test::{Expect, expect};
 use headroom_adapters::bulletin::About;
 use headroom_adapters::cloud::CloudError;
+use headroom_adapters::cluster::ClusterError;
 use headroom_adapters::notebook::Pause;
 use headroom_core::fixture::Fixture;
 use headroom_core::plan::{Evict, Planned, Reason};
@@ -288,6 +289,14 @@ fn what_becomes_of_nodes_is_told() {
     let stuck =
         Reason::DrainGivenUp { pod: "shop/db-0".to_owned(), budget: Some("db".into()), ending: false, waited: hour };
     let denied = || CloudError::NoSuchGroup { group: "web".to_owned() };
+    let held = |evicted: Vec<Evict>, pods: usize| {
+        let first = ClusterError::EvictionRefused {
+            pod: "shop/c".to_owned(),
+            reason: "budget db".to_owned(),
+            retry_after: None,
+        };
+        Failure::Evictions { refused: pods - evicted.len(), pods, first, evicted }
+    };
     herald.outcomes(
         &[
             outcome(Action::Taint { node: node(), taint: taint("ToBeDeleted") }, unneeded(), Ok(())),
@@ -300,6 +309,17 @@ fn what_becomes_of_nodes_is_told() {
                 Action::Drain { node: node(), pods: vec![pod("a"), pod("b")], until: at },
                 Reason::Draining { pods: 2, marked_for: minute },
                 Ok(()),
+            ),
+            // Of three pods one went, and of two none.
+            outcome(
+                Action::Drain { node: node(), pods: vec![pod("c"), pod("d"), pod("e")], until: at },
+                Reason::Draining { pods: 3, marked_for: minute },
+                Err(held(vec![pod("d")], 3)),
+            ),
+            outcome(
+                Action::Drain { node: node(), pods: vec![pod("c"), pod("e")], until: at },
+                Reason::Draining { pods: 2, marked_for: hour },
+                Err(held(Vec::new(), 2)),
             ),
             outcome(Action::Untaint { node: node(), key: "ToBeDeleted".into() }, Reason::NeededAgain, Ok(())),
             outcome(Action::Untaint { node: node(), key: "ToBeDeleted".into() }, stuck, Ok(())),
@@ -329,29 +349,33 @@ fn what_becomes_of_nodes_is_told() {
     check_events(
         &drain(messages),
         expect![[r#"
-        node web-1 Normal ScaleDown
-          marked for removal: not needed for 1h
-        node web-1 Normal ScaleDown (lasts)
-          evicted 2 pods: marked for 1m, 2 pods to move
-        pod shop/a Normal ScaleDown
-          evicted from node web-1, which is being removed
-        pod shop/b Normal ScaleDown
-          evicted from node web-1, which is being removed
-        node web-1 Normal ScaleDownCancelled
-          no longer marked for removal: it is needed, or may not go
-        node web-1 Warning ScaleDownFailed
-          drain given up: pod shop/db-0 could not be evicted for 1h under disruption budget db
-        headroom Normal ScaleDown
-          Scale-down: node web-1 of group web removed: marked for 1m and empty
-        node web-1 Normal ScaleDown
-          removed: marked for 1m and empty
-        node web-1 Warning ScaleDownFailed (lasts)
-          remove web-1: 1 pod came to the node after the plan was made, shop/late among them
-        headroom Normal DeleteUnregistered
-          Removed unregistered machine kwok://web-2 of group web: 1 machine did not come within 1h
-        headroom Warning FailedToScaleUpGroup (lasts)
-          Scale-up: group web 1 -> 2 failed: the cloud has no group for web; hint: check the group's cloud section
-    "#]],
+            node web-1 Normal ScaleDown
+              marked for removal: not needed for 1h
+            node web-1 Normal ScaleDown (lasts)
+              evicted 2 pods: marked for 1m, 2 pods to move
+            pod shop/a Normal ScaleDown
+              evicted from node web-1, which is being removed
+            pod shop/b Normal ScaleDown
+              evicted from node web-1, which is being removed
+            node web-1 Normal ScaleDown (lasts)
+              evicted 1 pod: marked for 1m, 3 pods to move
+            pod shop/d Normal ScaleDown
+              evicted from node web-1, which is being removed
+            node web-1 Normal ScaleDownCancelled
+              no longer marked for removal: it is needed, or may not go
+            node web-1 Warning ScaleDownFailed
+              drain given up: pod shop/db-0 could not be evicted for 1h under disruption budget db
+            headroom Normal ScaleDown
+              Scale-down: node web-1 of group web removed: marked for 1m and empty
+            node web-1 Normal ScaleDown
+              removed: marked for 1m and empty
+            node web-1 Warning ScaleDownFailed (lasts)
+              remove web-1: 1 pod came to the node after the plan was made, shop/late among them
+            headroom Normal DeleteUnregistered
+              Removed unregistered machine kwok://web-2 of group web: 1 machine did not come within 1h
+            headroom Warning FailedToScaleUpGroup (lasts)
+              Scale-up: group web 1 -> 2 failed: the cloud has no group for web; hint: check the group's cloud section
+        "#]],
     );
 }
 

@@ -1,6 +1,7 @@
 use axum::http::Method;
 use expect_test::expect;
 use headroom_core::fixture::Fixture;
+use headroom_core::snapshot::{Change, Workload};
 use serde_json::{Value, json};
 
 use super::api::status;
@@ -58,7 +59,9 @@ async fn a_buffer_is_told_what_becomes_of_it_and_only_what_is_new_is_written() {
     "#]]
     .assert_eq(&conditions(&api, FIXED));
     let written = api.object(FIXED).unwrap();
-    assert_eq!(written["status"]["podTemplateGeneration"], 7);
+    assert_eq!(written["status"]["podTemplateRef"]["name"], "chunk");
+    // The fixture's template has no generation, so that the 7 of another controller is taken away.
+    assert_eq!(written["status"]["podTemplateGeneration"], Value::Null);
     assert_eq!(written["status"]["conditions"][1]["observedGeneration"], 3);
     // Another instance finds that all of it has been said.
     let mut successor = Buffers::new(api.client(Fence::open()));
@@ -116,4 +119,22 @@ async fn what_was_refused_is_tried_again_and_what_is_gone_is_no_error() {
     let mut fenced = Buffers::new(api.client(Fence::closed()));
     assert_eq!(report(&mut fenced, &changed).await.len(), 1, "an instance that does not lead writes nothing");
     assert_eq!(api.object(FIXED).unwrap()["status"]["replicas"], 1);
+}
+
+#[tokio::test]
+async fn the_generation_of_its_template_is_told_whenever_it_changes() {
+    let api = Api::default();
+    api.put(FIXED, json!({}));
+    let mut buffers = Buffers::new(api.client(Fence::open()));
+    let mut fixture = round("buffer fixed template=chunk replicas=1");
+    let template = fixture.builder.snapshot().workload("default", "PodTemplate/chunk").unwrap().clone();
+    for generation in [3, 3, 4] {
+        let changed = Workload { generation: Some(generation), ..template.clone() };
+        fixture.builder.apply(Change::Workload(Box::new(changed)));
+        assert_eq!(report(&mut buffers, &fixture).await, [""; 0]);
+        let status = &api.object(FIXED).unwrap()["status"];
+        assert_eq!(status["podTemplateRef"], json!({ "name": "chunk" }));
+        assert_eq!(status["podTemplateGeneration"], generation);
+    }
+    assert_eq!(api.writes().len(), 2, "{:?}", api.writes());
 }

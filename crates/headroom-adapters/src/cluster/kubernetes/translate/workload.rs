@@ -46,6 +46,7 @@ pub fn workload(kind: &str, object: &object::Workload<'_>, specs: &mut Specs) ->
         spec,
         controller: controller(metadata),
         spare_copies: metadata.annotations.spare_copies.as_ref().filter(|_| !is_over).map(|value| Box::from(&**value)),
+        generation: None,
     };
     Ok(Translated { value: Change::Workload(Box::new(workload)), warnings })
 }
@@ -62,6 +63,7 @@ pub fn pod_template(object: &object::PodTemplate<'_>, specs: &mut Specs) -> Resu
         spec: template(pods, metadata, specs, &mut warnings)?,
         controller: controller(metadata),
         spare_copies: None,
+        generation: metadata.generation,
     };
     Ok(Translated { value: Change::Workload(Box::new(workload)), warnings })
 }

@@ -50,6 +50,8 @@ impl Scalable {
 #[derive(Debug, Default)]
 pub(super) struct Scalables {
     by_buffer: BTreeMap<ObjectKey, Scalable>,
+    /// All that the first complete list of buffers refers to has been asked for.
+    asked: bool,
     /// They have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -79,6 +81,23 @@ impl Scalables {
         if self.by_buffer.len() != before {
             self.changed.notify_one();
         }
+    }
+
+    /// The first list of buffers is complete.
+    pub(super) fn listed(&self) {
+        if self.are_awaited() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// All of them have been asked for, once every buffer was known.
+    pub(super) fn asked(&mut self) {
+        self.asked = true;
+    }
+
+    /// Whether there are some, and it is not known yet what the API server says of them.
+    pub(super) fn are_awaited(&self) -> bool {
+        !self.asked && !self.by_buffer.is_empty()
     }
 
     /// Each of them once, with the buffers that refer to it.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use headroom_core::snapshot::{Change, ObjectKey, Workload};
+use headroom_core::snapshot::{Change, Kind, ObjectKey, Workload};
 use k8s_openapi::api::autoscaling::v1::Scale;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIGroup;
 use kube::Client;
@@ -71,7 +71,10 @@ impl From<Malformed> for Problem {
 impl Scales {
     /// Reads everything once.
     async fn read(&mut self) {
-        let wanted = self.shared.state().scalables.with_buffers();
+        let (wanted, complete) = {
+            let state = self.shared.state();
+            (state.scalables.with_buffers(), state.is_synced(Kind::CapacityBuffers))
+        };
         let unwanted: Vec<Scalable> = self.known.keys().filter(|it| !wanted.contains_key(it)).cloned().collect();
         unwanted.iter().for_each(|scalable| self.forget(scalable));
         for (scalable, buffers) in wanted {
@@ -96,6 +99,10 @@ impl Scales {
                     self.shared.changed.notify_one();
                 }
             }
+        }
+        if complete {
+            self.shared.state().scalables.asked();
+            self.shared.changed.notify_one();
         }
     }
 
@@ -126,7 +133,7 @@ impl Scales {
         let pod: Pod<'_> = serde_json::from_str(pod.get()).map_err(|error| Problem::OddPod(error.to_string()))?;
         let Translated { value: spec, .. } = translate::like(&pod, &mut self.shared.specs())?;
         let (kind, name) = (scalable.full_kind().into(), name.clone());
-        Ok(Some(Workload { kind, name, replicas, spec, controller: None, spare_copies: None }))
+        Ok(Some(Workload { kind, name, replicas, spec, ..Workload::default() }))
     }
 
     /// One of the pods: one that runs if there is any.

@@ -77,6 +77,9 @@ impl State {
         (progress.synced, progress.begun) = (true, true);
         progress.unread = unread;
         progress.connection.heard(boottime());
+        if resource.kind == Kind::CapacityBuffers {
+            self.scalables.listed();
+        }
         if let Some(names) = names {
             let is_there = |key: &ObjectKey| !resource.owns(key) || names.contains(key);
             self.changes.retain(|key, _| is_there(key));
@@ -135,6 +138,11 @@ impl State {
         unread.insert(key);
     }
 
+    /// Whether all objects of a kind have been seen once.
+    pub(super) fn is_synced(&self, kind: Kind) -> bool {
+        self.resources.values().filter(|progress| progress.resource.kind == kind).all(|progress| progress.synced)
+    }
+
     /// The connection of a resource.
     pub(super) fn connection(&mut self, resource: &'static Resource) -> &mut Connection {
         &mut self.of(resource).connection
@@ -166,6 +174,10 @@ impl State {
 
     /// How much of a kind is known, and until when it is known to be so.
     fn known_of(&self, kind: Kind, now: Duration, date: Timestamp) -> (Coverage, Option<Timestamp>) {
+        // A buffer whose object has not been asked for yet would be said to refer to nothing.
+        if kind == Kind::CapacityBuffers && self.scalables.are_awaited() {
+            return (Coverage::Absent, None);
+        }
         let mut coverage = Coverage::Complete;
         let mut age = date;
         for progress in self.resources.values().filter(|progress| progress.resource.kind == kind) {

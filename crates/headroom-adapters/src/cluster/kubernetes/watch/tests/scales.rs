@@ -105,6 +105,13 @@ async fn what_a_buffer_refers_to_is_known_by_its_scale_and_one_of_its_pods_for_a
 }
 
 #[tokio::test]
+async fn buffers_are_not_known_before_what_they_refer_to_has_been_asked_for() {
+    let mut it = Watching::start(cluster().await);
+    it.complete().await;
+    assert_eq!(replicas(&it), Some(3));
+}
+
+#[tokio::test]
 async fn what_may_not_be_read_is_said_once_of_the_buffer() {
     let server = cluster().await;
     server.cluster().forbidden.insert(SCALE.to_owned());
