@@ -142,11 +142,11 @@ fn a_drained_server_stays_while_it_is_paid_for_and_comes_back_first() {
         "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=2 paidHour
          node s1 in=jobs memory=1000 label=meta.hardware=first age=20h
          node s2 in=jobs memory=1000 label=meta.hardware=first age=90m
-         pod a on=s1 running memory=500
+         pod a on=s1 running memory=600
          round
          after 15s
          round
-         pod b on=s1 running memory=501
+         pod b on=s1 running memory=401
          after 15s
          round
          gone pod b
@@ -156,19 +156,19 @@ fn a_drained_server_stays_while_it_is_paid_for_and_comes_back_first() {
          after 24m15s
          round",
         expect![[r#"
-            jobs 2, wants -1, 2 in service, 1 server: 500 used / 1000 each = 1
-              jobs: make s2 ineligible because 1 server: 500 used / 1000 each = 1
+            jobs 2, wants -1, 2 in service, 1 server: 600 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 600 used / 1000 each = 1
 
-            jobs 2, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
+            jobs 2, wants +0, 1 in service, 1 tainted, 1 server: 600 used / 1000 each = 1
               not: node s2: drained, kept until 2026-01-01T00:25:00Z since its hour is paid for
 
             jobs 2, wants +1, 1 in service, 1 tainted, 2 servers: 1001 used / 1000 each = 2
               jobs: make s2 eligible because 2 servers: 1001 used / 1000 each = 2
 
-            jobs 2, wants -1, 2 in service, 1 server: 500 used / 1000 each = 1
-              jobs: make s2 ineligible because 1 server: 500 used / 1000 each = 1
+            jobs 2, wants -1, 2 in service, 1 server: 600 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 600 used / 1000 each = 1
 
-            jobs 2 -> 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
+            jobs 2 -> 1, wants +0, 1 in service, 1 tainted, 1 server: 600 used / 1000 each = 1
               jobs: remove s2 because marked for 24m15s and empty
         "#]],
     );

@@ -177,7 +177,9 @@ mod tests {
 
     #[test]
     fn flags_are_read_in_every_form_that_go_reads() {
-        let table: [(&[&str], &[(&str, &str)]); 9] = [
+        /// Words, and the flags in them with their values.
+        type Row = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+        let table: [Row; 9] = [
             (&[], &[]),
             (&["./tester"], &[]),
             (&["--nodes=1:2:a", "--nodes", "1:2:b"], &[("nodes", "1:2:a"), ("nodes", "1:2:b")]),

@@ -7,7 +7,7 @@ use headroom_adapters::cluster::kubernetes::act::Acts;
 use headroom_adapters::cluster::kubernetes::client::connect;
 use headroom_adapters::cluster::kubernetes::lease::{Rivals, election};
 use headroom_adapters::cluster::kubernetes::store::{Store, StoreError};
-use headroom_adapters::election::{Election, Timing};
+use headroom_adapters::election::Timing;
 use headroom_adapters::fence::Fence;
 use headroom_core::memory::{GroupMemory, Memory};
 use headroom_core::plan::Evict;

@@ -92,8 +92,8 @@ fn flags_win_over_defaults_and_the_last_one_over_those_before() {
     assert_eq!(config.policy.scale_down.as_ref().unwrap().budgets[1].nodes, Share::Nodes(3));
     assert_eq!(config.policy.scale_down.unwrap().at_least.cpu, Some(MilliCpu(16_000)));
     assert_eq!(group.boot_timeout, SignedDuration::from_mins(7));
-    assert_eq!(group.startup_taints, ["node.cilium.io/agent-not-ready".into()]);
+    assert_eq!(group.startup_taints, [Box::from("node.cilium.io/agent-not-ready")]);
     assert_eq!(config.policy.pending.limits.cpu, Some(MilliCpu(400_000)));
-    assert_eq!(config.policy.pending.balance.unwrap().ignore_labels, ["team".into()]);
+    assert_eq!(config.policy.pending.balance.unwrap().ignore_labels, [Box::from("team")]);
     assert!(!config.live.leader_election);
 }

@@ -44,8 +44,6 @@ pub use servers::Servers;
 
 use std::path::Path;
 
-use std::path::Path;
-
 use headroom_core::policy::{CountPods, Policy, RunsOn, Strategy};
 use jiff::SignedDuration;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use headroom_adapters::cloud::Stays;
-use headroom_adapters::cluster::Observation;
+use headroom_adapters::cluster::{Observation, Refused};
 use headroom_core::plan::{Evict, Reason, Report};
 use headroom_core::snapshot::{CloudGroup, Effect, Snapshot, Taint, Template};
 use jiff::Timestamp;

@@ -51,7 +51,7 @@ fn every_flag_becomes_a_key_or_is_named_with_the_reason() {
         let flag = flags::find(name).unwrap_or_else(|| panic!("--{name} is not in the list"));
         assert!(flag.default == default || default == "0" || name == "cloud-provider", "--{name}: {default}");
         let given = format!("--{name}={}", unusual(flag));
-        let after = migrated(&[&base[..], &[given.clone()]].concat());
+        let after = migrated(&[&base[..], std::slice::from_ref(&given)].concat());
         match flag.fate {
             Fate::Gone => {
                 let text = after.replace("\n#  ", "").replace("\n#", "");

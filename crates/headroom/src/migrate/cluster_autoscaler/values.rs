@@ -185,7 +185,7 @@ fn percent(percent: f64) -> Worded {
     match hundredths {
         below if below < 0.0 => Worded::changed(0, "raised to nothing"),
         // Zero can have a sign.
-        zero if zero == 0.0 => Worded::same(0),
+        0.0 => Worded::same(0),
         above if above > 10_000.0 => Worded::changed(100, "cut to all"),
         tiny if tiny > 0.0 && tiny < 100.0 => Worded::changed(1, "raised to one percent"),
         exact if (exact - percent * 100.0).abs() < 1e-6 => Worded::same(text(exact)),

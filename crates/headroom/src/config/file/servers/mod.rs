@@ -204,7 +204,7 @@ impl Cloud {
             Cloud::Hetzner(servers) => Some(servers.hardware_names()),
             Cloud::Linode(servers) => Some(servers.hardware_names()),
             Cloud::Process(servers) => Some(servers.hardware_names()),
-            Cloud::None | Cloud::Aws(_) | Cloud::Kwok(_) => None,
+            Cloud::None | Cloud::Aws(_) | Cloud::ExternalGrpc(_) | Cloud::Kwok(_) => None,
         }
     }
 
@@ -212,7 +212,7 @@ impl Cloud {
         match self {
             Cloud::Hetzner(servers) => servers.account.settle(folder),
             Cloud::Linode(servers) => servers.account.settle(folder),
-            Cloud::Process(_) | Cloud::None | Cloud::Aws(_) | Cloud::Kwok(_) => {}
+            Cloud::Process(_) | Cloud::None | Cloud::Aws(_) | Cloud::ExternalGrpc(_) | Cloud::Kwok(_) => {}
         }
     }
 
@@ -221,7 +221,7 @@ impl Cloud {
             Cloud::Hetzner(servers) => Some(&mut servers.user_data),
             Cloud::Linode(servers) => Some(&mut servers.user_data),
             Cloud::Process(servers) => Some(&mut servers.user_data),
-            Cloud::None | Cloud::Aws(_) | Cloud::Kwok(_) => None,
+            Cloud::None | Cloud::Aws(_) | Cloud::ExternalGrpc(_) | Cloud::Kwok(_) => None,
         }
     }
 }
