@@ -43,6 +43,10 @@ impl Cloud {
         let decided = "so sizes are decided and reported, and nobody makes machines";
         match self {
             Cloud::Aws | Cloud::Kwok => None,
+            Cloud::Other(name) if name == "externalgrpc" => Some(format!(
+                "DECIDE: Headroom speaks to the same provider once each group has `cloud: {{ externalgrpc: {{ cloudConfig: FILE, \
+                 nodeGroup: ID }} }}`, FILE being what --cloud-config names. Until then it does not, {decided}."
+            )),
             Cloud::Other(name) => Some(format!("--cloud-provider={name}: Headroom does not know it, {decided}.")),
             Cloud::Unsaid => Some(format!(
                 "DECIDE: nothing says which cloud the groups are in, {decided}. Write `cloud:` into each group; for an \

@@ -77,6 +77,16 @@ fn every_flag_becomes_a_key_or_is_named_with_the_reason() {
     }
 }
 
+#[test]
+fn of_an_external_provider_it_is_said_how_to_go_on_with_it() {
+    let given = ["--cloud-provider=externalgrpc", "--cloud-config=/etc/provider.yaml", "--nodes=1:10:web"];
+    let text = migrated(&given.map(str::to_owned));
+    let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "#").collect();
+    let text = words.join(" ");
+    assert!(text.contains("cloud: { externalgrpc: { cloudConfig: FILE, nodeGroup: ID } }"), "{text}");
+    assert!(text.contains("--cloud-config=/etc/provider.yaml"), "{text}");
+}
+
 /// Some value of the kind, in one of the forms that Go reads.
 fn value(flag: &'static Flag) -> BoxedStrategy<String> {
     let number = prop_oneof![0_i64..20, any::<i64>()];

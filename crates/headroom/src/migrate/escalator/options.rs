@@ -102,14 +102,14 @@ pub(super) const GROUP: &[EscalatorOption] = &[
 pub(super) const AWS: &[EscalatorOption] = &[
     gone(
         "launch_template_id",
-        "Escalator made a fleet of its own and attached it. Headroom sets the size of the Auto \
-         Scaling group, so put this launch template into the group",
+        "Escalator made a fleet of its own and attached it. Name the template in `cloud.aws.fleet` to go on so, or put it \
+         into the Auto Scaling group, whose size Headroom sets otherwise",
     ),
     gone("launch_template_version", "belongs to launch_template_id: set it in the Auto Scaling group"),
     gone(
         "fleet_instance_ready_timeout",
-        "Headroom does not stand still while machines boot. How long it waits for one is \
-         `bootTimeout`, until its node is usable",
+        "`readyTimeout` of `cloud.aws.fleet`, where a fleet is made. Otherwise Headroom does not stand still while machines \
+         boot: how long it waits for one is `bootTimeout`, until its node is usable",
     ),
     gone("lifecycle", "set the share of spot instances in the instances distribution of the Auto Scaling group"),
     gone("instance_type_overrides", "list the instance types in the mixed instances policy of the Auto Scaling group"),
@@ -134,8 +134,7 @@ pub(super) const FLAGS: &[EscalatorOption] = &[
     option("--drymode", "dryRun", "true unless you say otherwise, so that Headroom and Escalator never both act"),
     gone(
         "--aws-assume-role-arn",
-        "roles come from the usual chain of AWS credentials: name it as `role_arn` in a profile of \
-         ~/.aws/config and set AWS_PROFILE",
+        "set `cloud.aws.assumeRole` of each group, or name it as `role_arn` in a profile of ~/.aws/config and set AWS_PROFILE",
     ),
     gone(
         "--kubeconfig",

@@ -52,7 +52,8 @@ pub(super) const FLAGS: &[Flag] = &[
         "cloud-config",
         Text,
         "",
-        "clouds find their credentials the usual way, in the environment and in files of their own",
+        "clouds find their credentials the usual way, in the environment and in files of their own; of an external provider it is \
+         `cloud.externalgrpc.cloudConfig` of each group",
     ),
     gone("cluster-name", Text, "", "it named the cluster in discovery and in logs; groups are listed under `groups`"),
     gone("cluster-snapshot-parallelism", Text, "16", EVERY_ROUND),
