@@ -189,3 +189,58 @@ fn after_a_restart_nothing_goes_before_the_interval_is_over() {
         "#]],
     );
 }
+
+/// What shows the tasks may be at fault: three looks have to agree.
+#[test]
+fn nothing_goes_when_what_runs_falls_by_more_than_half_at_once() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=3
+         node s{1..3} in=jobs memory=1000 label=meta.hardware=first age=10h
+         pod a-1 on=s1 running memory=900
+         pod a-2 on=s2 running memory=900
+         pod a-3 on=s3 running memory=900
+         round
+         gone pod a-2
+         gone pod a-3
+         after 15s
+         round
+         after 30s
+         round
+         after 15s
+         round",
+        expect![[r#"
+            jobs 3, wants +0, 3 in service, 3 servers: 2.64Ki used / 1000 each = 3
+
+            jobs 3, wants -2, 3 in service, 1 server: 900 used / 1000 each = 1
+              not: group jobs: memory fell from 2.64Ki to 900 at once, so nothing is removed before 2026-01-01T00:01:00Z
+
+            jobs 3, wants -2, 3 in service, 1 server: 900 used / 1000 each = 1
+              not: group jobs: memory fell from 2.64Ki to 900 at once, so nothing is removed before 2026-01-01T00:01:00Z
+
+            jobs 3, wants -2, 3 in service, 1 server: 900 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 900 used / 1000 each = 1
+              jobs: make s3 ineligible because 1 server: 900 used / 1000 each = 1
+        "#]],
+    );
+}
+
+/// A half less is believed at once.
+#[test]
+fn a_fall_by_half_is_believed() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=2
+         node s{1..2} in=jobs memory=1000 label=meta.hardware=first age=10h
+         pod a on=s1 running memory=800
+         pod b on=s2 running memory=800
+         round
+         gone pod b
+         after 15s
+         round",
+        expect![[r#"
+            jobs 2, wants +0, 2 in service, 2 servers: 1.56Ki used / 1000 each = 2
+
+            jobs 2, wants -1, 2 in service, 1 server: 800 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 800 used / 1000 each = 1
+        "#]],
+    );
+}
