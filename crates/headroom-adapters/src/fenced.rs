@@ -52,12 +52,10 @@ where
 
 /// Whether this is, or comes of, the fence.
 pub(crate) fn is_fenced(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if error.is::<Fenced>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    comes_of::<Fenced>(error)
+}
+
+/// Whether this is, or comes of, an error of type `E`.
+pub(crate) fn comes_of<E: std::error::Error + 'static>(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<E>())
 }

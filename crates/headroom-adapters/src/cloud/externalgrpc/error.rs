@@ -5,9 +5,10 @@ use std::time::Duration;
 use prost::Message as _;
 use tonic::{Code, Status};
 
-use super::fenced::{NoGrpc, comes_of, is_fenced};
+use super::fenced::NoGrpc;
 use super::link::Failed;
 use crate::cloud::CloudError;
+use crate::fenced::{comes_of, is_fenced};
 
 /// What was tried.
 pub(super) struct Call<'c> {

@@ -1,17 +1,16 @@
 //! No call that changes something leaves while the [`Fence`] is closed.
 
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
-use http_body::{Frame, SizeHint};
 use tonic::body::Body;
 use tonic::transport::Channel;
 use tower::{BoxError, Service};
 
-use crate::fence::{Fence, Fenced};
+use crate::fence::Fence;
+use crate::fenced::FencedBody;
 
 /// The calls that change nothing. Any other waits for the fence, whatever a later version of the protocol adds.
 const READS: [&str; 9] = [
@@ -56,7 +55,7 @@ impl Service<Request<Body>> for FencedChannel {
         if let Some(Err(fenced)) = fence.as_ref().map(Fence::check) {
             return Box::pin(std::future::ready(Err(fenced.into())));
         }
-        let answer = self.channel.call(request.map(|body| Body::new(FencedBody { body, fence })));
+        let answer = self.channel.call(request.map(|body| Body::new(FencedBody::new(body, fence))));
         Box::pin(async move {
             let answer = answer.await?;
             let content_type = answer.headers().get(CONTENT_TYPE).map(|value| value.as_bytes()).unwrap_or_default();
@@ -67,44 +66,4 @@ impl Service<Request<Body>> for FencedChannel {
             Err(NoGrpc { status: answer.status(), content_type }.into())
         })
     }
-}
-
-/// What a call carries. It is asked for once there is a connection, and without it nobody does anything: a process that was
-/// stopped while it connected sends nothing any more.
-struct FencedBody {
-    body: Body,
-    fence: Option<Fence>,
-}
-
-impl http_body::Body for FencedBody {
-    type Data = <Body as http_body::Body>::Data;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, BoxError>>> {
-        if let Some(Err(fenced)) = self.fence.as_ref().map(Fence::check) {
-            return Poll::Ready(Some(Err(fenced.into())));
-        }
-        Pin::new(&mut self.body).poll_frame(context).map_err(Into::into)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// Whether this is, or comes of, an error of type `E`.
-pub(super) fn comes_of<E: std::error::Error + 'static>(error: &(dyn std::error::Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<E>())
-}
-
-/// Whether nothing was sent because of the fence.
-pub(super) fn is_fenced(error: &(dyn std::error::Error + 'static)) -> bool {
-    comes_of::<Fenced>(error)
 }

@@ -20,6 +20,7 @@ pub(super) use self::failure::AwsError;
 use self::failure::Kind;
 use self::wire::Wire;
 use crate::fence::Fence;
+use crate::fenced::is_fenced;
 
 /// How long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
@@ -198,7 +199,7 @@ impl Client {
         let action = call.right();
         let (status, headers, body) = match tokio::time::timeout(at_most, answer).await {
             Err(_) => return Err(AwsError::Timeout { action, seconds: ATTEMPT.as_secs() }.into()),
-            Ok(Err(error)) if wire::is_fenced(&error) => return Err(AwsError::Fenced.into()),
+            Ok(Err(error)) if is_fenced(&error) => return Err(AwsError::Fenced.into()),
             Ok(Err(error)) => return Err(AwsError::Transport { action, source: Box::new(error.without_url()) }.into()),
             Ok(Ok(answer)) => answer,
         };
