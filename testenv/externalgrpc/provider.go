@@ -27,6 +27,9 @@ type provider struct {
 	stubborn string
 	// It is of a time in which templates and times stood in other fields.
 	older bool
+	// What it answers to the options that it is sent, but for what is null, which it leaves out. Without any it has no
+	// such call.
+	options object
 }
 
 func newProvider() *provider { return &provider{} }
@@ -137,10 +140,28 @@ func (p *provider) answer(name string, asked object) (object, error) {
 		p.tell(name, asked)
 		nodes, _ := asked["nodes"].([]any)
 		return object{}, p.delete(nodes)
+	case "NodeGroupGetOptions":
+		if p.options != nil {
+			return p.treated(asked)
+		}
 	case "Refresh":
 		return object{}, nil
 	}
 	return nil, status.Errorf(codes.Unimplemented, "%s is not offered", name)
+}
+
+// treated is what it was sent, but for the options of its own.
+func (p *provider) treated(asked object) (object, error) {
+	options, ok := asked["defaults"].(object)
+	if !ok {
+		return nil, status.Error(codes.InvalidArgument, "no defaults")
+	}
+	for name, option := range p.options {
+		if options[name] = option; option == nil {
+			delete(options, name)
+		}
+	}
+	return object{"nodeGroupAutoscalingOptions": options}, nil
 }
 
 // delete goes through the machines one after the other, and stops at the first that it cannot delete.

@@ -10,4 +10,5 @@ pub mod cluster;
 pub mod election;
 pub mod fence;
 pub(crate) mod fenced;
+pub mod go_duration;
 pub mod notebook;

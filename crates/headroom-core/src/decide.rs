@@ -23,6 +23,7 @@ use crate::strategy::utilization::{self, Members};
 /// Total and deterministic: it cannot fail, and the same values give the same plan and memory. What is missing or does
 /// not make sense becomes a refusal in the report.
 pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timestamp) -> (Plan, Memory) {
+    let policy = &*policy.heeding(snapshot);
     let mut round = Round::new(snapshot, policy, memory, now);
     let Decided { membership, mut remembered, backoffs, look, outcome } = decide_all(&mut round);
     let on_offer = outcome.as_ref().map(|outcome| outcome.on_offer(policy)).unwrap_or_default();
@@ -44,7 +45,8 @@ pub fn decide(snapshot: &Snapshot, policy: &Policy, memory: &Memory, now: Timest
 }
 
 /// Decides as [`decide`] does, and keeps what came of it to be asked about single pods and groups. None when no group has
-/// the strategy `pending`, or when too little is known to judge these groups.
+/// the strategy `pending`, or when too little is known to judge these groups. The policy must be one that heeds what
+/// clouds say ([`Policy::heeding`]).
 pub fn inquire<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,

@@ -1,5 +1,6 @@
 //! What is wanted: one value for each group, with every default filled in.
 
+mod heed;
 mod pool;
 mod scale_down;
 mod slack;
@@ -10,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use heed::Setting;
 pub use pool::{CpuPool, Hardware, MemoryPool, ServerLife};
 pub use scale_down::{AtLeast, Budget, Consolidation, Removal, ScaleDown, ScaleDownPolicy, Share, Window};
 pub use slack::{Basis, Largest, SlackPolicy, Spare};
@@ -138,6 +140,9 @@ pub struct Group {
     pub price: Option<Money>,
     /// How much the user prefers the group, for the expander `priority`: higher is better.
     pub priority: Option<i64>,
+    /// What the user states of this very group, so that its cloud has no say in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<Setting>,
 }
 
 impl Group {
@@ -154,6 +159,7 @@ impl Group {
             template: None,
             price: None,
             priority: None,
+            stated: Vec::new(),
         }
     }
 
@@ -249,6 +255,13 @@ impl Percent {
     /// `percent` whole percents.
     pub const fn whole(percent: u32) -> Self {
         Percent(percent.saturating_mul(100))
+    }
+
+    /// A share of 1, to the nearest hundredth of a percent. None when it is none.
+    pub fn of_share(share: f64) -> Option<Percent> {
+        let hundredths = f64::from(Percent::whole(100).0);
+        // `as` cannot cut off anything here.
+        (0.0..=1.0).contains(&share).then(|| Percent((share * hundredths).round() as u32))
     }
 }
 

@@ -111,6 +111,20 @@ groups:
     cloud:
       kwok: { zones: [a, b], boot: 20s, bootFailures: 12.5, stock: 40, configMap: kwok-nodes, nodeGroup: workers }
     strategy: { utilization: }
+  - name: fleet
+    select: { label: { pool: fleet } }
+    cloud:
+      aws:
+        tags: { eks:cluster-name: main, eks:nodegroup-name: '' }
+        region: eu-central-1
+        assumeRole: arn:aws:iam::111122223333:role/headroom
+        fleet:
+          launchTemplate: lt-0123456789abcdef0
+          version: $Latest
+          capacityType: spot
+          instanceTypes: [m5.large, m5a.large]
+          readyTimeout: 90s
+    strategy: { utilization: }
 ";
     let pending = "
 cluster: { kubernetes: {} }
@@ -208,6 +222,26 @@ groups:
     expect_file!["config/every-key.txt"].assert_eq(&format!("{utilization:#?}\n"));
     assert_eq!(group["price"], 12_500_000_000_i64);
     expect_file!["config/every-pending-key.txt"].assert_eq(&format!("{pending:#?}\n"));
+}
+
+/// What is said of all groups leaves each cloud its say; what is said of a group does not.
+#[test]
+fn only_what_a_group_says_itself_is_kept_from_its_cloud() {
+    let text = "
+cluster: { kubernetes: {} }
+scaleDown: { utilizationThreshold: 60, unneededTime: 5m }
+groups:
+  - { name: a, select: { label: { pool: a } }, strategy: { pending: {} } }
+  - name: b
+    select: { label: { pool: b } }
+    strategy: { pending: {} }
+    bootTimeout: 20m
+    scaleDown: { unneededTime: 5m, unreadyTime: never }
+  - { name: c, select: { label: { pool: c } }, strategy: { utilization: {} }, bootTimeout: 20m }
+";
+    let policy = config::parse("", text).unwrap().policy;
+    let stated = |at: usize| policy.groups[at].stated.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    assert_eq!([stated(0), stated(1), stated(2)], ["", "bootTimeout unneededTime unreadyTime", "bootTimeout"]);
 }
 
 #[test]
@@ -345,7 +379,11 @@ fn groups_of_one_external_provider_share_its_connection() {
         tls,
         deadline: std::time::Duration::from_secs(seconds),
     };
-    let of = |name: &str, id: &str| ExternalGroup { name: name.into(), id: id.into() };
+    let groups = config.as_ref().unwrap().policy.groups.clone();
+    let of = |name: &str, id: &str| {
+        let group = groups.iter().find(|group| &*group.name == name).unwrap().clone();
+        ExternalGroup { group, id: id.into() }
+    };
     let mutual = Tls { ca: path("ca.pem"), own: Some(("/tls/crt".into(), path("tls.key"))) };
     // Cluster Autoscaler looks at no file of TLS unless there is a certificate.
     let wanted = [

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
 use headroom::dump::{self, Dump, Reader, Round};
-use headroom::view;
+use headroom::{config, view};
+use headroom_core::policy::Percent;
 use headroom_core::quantity::{Bytes, MilliCpu, Resources};
-use headroom_core::snapshot::{Coverage, Kind, Node, PodView, Readiness, Workload};
+use headroom_core::snapshot::{Change, CloudGroup, Coverage, GroupOptions, Kind, Node, PodView, Readiness, Workload};
+use jiff::SignedDuration;
 use proptest::prelude::*;
 
 #[test]
@@ -182,6 +184,30 @@ proptest! {
         let read = reader.read("f", cut).and_then(|()| reader.finish());
         prop_assert!(read.is_err(), "{:?}", &cut[cut.len().saturating_sub(60)..]);
     }
+}
+
+/// What a cloud says of its group is told apart from what the user says.
+#[test]
+fn a_setting_that_is_the_clouds_is_named() {
+    let mut dump = Dump::default();
+    let options = GroupOptions {
+        unneeded_for: Some(SignedDuration::from_mins(3)),
+        threshold: Some(Percent::whole(80)),
+        ..GroupOptions::default()
+    };
+    let cloud = CloudGroup { name: "web".into(), options, ..CloudGroup::default() };
+    dump.builder.apply(Change::Group(Box::new(cloud)));
+    let web = "groups: [{ name: web, select: { label: { pool: web } }, strategy: { pending: {} }, SCALE }]";
+    let explained = |own: &str| {
+        let text = format!("cluster: {{ kubernetes: {{}} }}\n{}", web.replace("SCALE", own));
+        let round = Round::of(dump.clone(), Some(config::parse("", &text).unwrap().policy), None);
+        view::explain::group(&round, "web").unwrap()
+    };
+    let both = explained("scaleDown: {}");
+    assert!(both.contains("not been needed for 3m: at most 80% in use"), "{both}");
+    assert!(both.contains("as its cloud says: utilizationThreshold, unneededTime"), "{both}");
+    let one = explained("scaleDown: { unneededTime: 7m, utilizationThreshold: 10 }");
+    assert!(one.contains("not been needed for 7m: at most 10% in use") && !one.contains("as its cloud says"), "{one}");
 }
 
 /// All that can be said about a dump.

@@ -5,6 +5,7 @@ mod errors;
 mod fleets;
 mod groups;
 mod launches;
+mod options;
 mod removal;
 mod sizes;
 mod stage;

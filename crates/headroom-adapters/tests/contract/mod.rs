@@ -7,6 +7,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod fenced;
+pub(crate) mod log;
 pub(crate) mod removals;
 pub(crate) mod secrets;
 pub(crate) mod sizes;

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_adapters::fence::Fence;
+use headroom_core::policy::{Group, Pending, Percent, ScaleDown, Strategy};
 use headroom_core::quantity::Money;
-use headroom_core::snapshot::{CloudGroup, InstanceState};
+use headroom_core::snapshot::{CloudGroup, GroupOptions, InstanceState};
+use jiff::SignedDuration;
 use serde_json::json;
 
 use super::front::Fault;
 use super::peer::{self, Peer};
 use super::stage::OnExternalGrpc;
+use super::wanted;
 use crate::contract::{Given, Stage, Trouble};
 
 const WEB: Given = Given { name: "web", size: 3, min: 0, max: 10 };
@@ -111,7 +114,7 @@ async fn what_is_no_provider_is_not_understood() {
 #[tokio::test]
 async fn calls_that_a_provider_may_leave_out_are_not_missed() {
     let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
-    for optional in ["PricingNodePrice", "NodeGroupTemplateNodeInfo", "Refresh"] {
+    for optional in ["PricingNodePrice", "NodeGroupTemplateNodeInfo", "NodeGroupGetOptions", "Refresh"] {
         stage.front.set_fault(Some(optional), Some(Fault::Code(12)));
         let group = look(&stage.cloud).await;
         assert_eq!((group.target, group.price), (3, None), "{optional}");
@@ -143,4 +146,59 @@ async fn an_answer_that_is_lost_leaves_the_size_to_the_next_plan() {
     stage.front.set_fault(None, None);
     stage.cloud.resize("web", 3, 5).await.unwrap();
     assert_eq!(look(&stage.cloud).await.target, 5);
+}
+
+#[tokio::test]
+async fn what_a_provider_says_of_its_groups_differs_from_what_it_was_sent() {
+    let Some(program) = peer::program() else { return };
+    let said = async |options: &str| {
+        let peer = Peer::serve(&program, &["-options", options]);
+        look(&peer.cloud(None)).await.options
+    };
+    assert_eq!(said("{}").await, GroupOptions::default(), "it answers with what it was sent");
+    let all = json!({
+        "scaleDownUtilizationThreshold": 0.625,
+        "scaleDownGpuUtilizationThreshold": 0.0,
+        "scaleDownUnneededDuration": { "seconds": 90 },
+        "scaleDownUnreadyDuration": { "seconds": 0 },
+        "MaxNodeProvisionDuration": { "seconds": 1800 },
+        "ignoreDaemonSetsUtilization": true,
+        "zeroOrMaxNodeScaling": true,
+    });
+    let wanted = GroupOptions {
+        threshold: Some(Percent(6250)),
+        gpu_threshold: Some(Percent(0)),
+        unneeded_for: Some(SignedDuration::from_secs(90)),
+        unready_for: Some(SignedDuration::ZERO),
+        boot_timeout: Some(SignedDuration::from_mins(30)),
+        ignore_daemon_sets: Some(true),
+        all_or_nothing: true,
+    };
+    assert_eq!(said(&all.to_string()).await, wanted);
+    // What makes no sense is not said, and a time that is left out is none.
+    let wrong = json!({
+        "scaleDownUtilizationThreshold": 50.0,
+        "scaleDownUnneededDuration": { "seconds": -5 },
+        "scaleDownUnreadyDuration": null,
+        "MaxNodeProvisionDuration": { "seconds": 0 },
+    });
+    assert_eq!(said(&wrong.to_string()).await, GroupOptions::default());
+}
+
+/// The timers of a group must not become shorter because its provider has a bad moment.
+#[tokio::test]
+async fn what_a_provider_said_last_holds_while_it_cannot_say_it() {
+    let down = ScaleDown { unneeded_for: SignedDuration::from_hours(3), ..ScaleDown::default() };
+    let group =
+        Group { strategy: Strategy::Pending(Pending { scale_down: down, ..Pending::default() }), ..wanted("web") };
+    let stage = OnExternalGrpc::offering(&[WEB], Fence::open(), |_| group.clone()).await;
+    let said = GroupOptions { unneeded_for: Some(SignedDuration::from_hours(3)), ..GroupOptions::default() };
+    assert_eq!(look(&stage.cloud).await.options, said);
+    stage.front.set_fault(Some("NodeGroupGetOptions"), Some(Fault::Code(2)));
+    assert_eq!(look(&stage.cloud).await.options, said);
+    stage.front.set_fault(Some("NodeGroupGetOptions"), Some(Fault::Code(14)));
+    let unreachable = stage.cloud.groups().await.unwrap_err();
+    assert!(matches!(unreachable, CloudError::Unreachable(_)), "{unreachable:?}");
+    stage.front.set_fault(Some("NodeGroupGetOptions"), Some(Fault::Code(12)));
+    assert_eq!(look(&stage.cloud).await.options, GroupOptions::default(), "it says no options any more");
 }

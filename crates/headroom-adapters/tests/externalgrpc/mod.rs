@@ -7,3 +7,10 @@ mod peer;
 mod server;
 mod stage;
 mod tls;
+
+use headroom_core::policy::{Group, Pending, Selection, Strategy};
+
+/// A group of the strategy `pending` of which nothing else is said.
+pub(crate) fn wanted(name: &str) -> Group {
+    Group { strategy: Strategy::Pending(Pending::default()), ..Group::new(name, Selection::default()) }
+}

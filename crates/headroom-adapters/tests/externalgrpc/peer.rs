@@ -10,6 +10,8 @@ use headroom_adapters::cloud::externalgrpc::{ExternalGroup, ExternalGrpc, Reach,
 use headroom_adapters::fence::Fence;
 use serde_json::Value;
 
+use super::wanted;
+
 /// The program; without it the test is left out, unless nothing may be.
 pub(crate) fn program() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testenv/bin/externalgrpc-peer");
@@ -85,7 +87,7 @@ impl Peer {
     pub(crate) fn cloud(&self, tls: Option<Tls>) -> ExternalGrpc {
         let address = self.address.replace("127.0.0.1", "localhost").into();
         let reach = Reach { address, tls, deadline: Duration::from_secs(5) };
-        let group = ExternalGroup { name: "web".into(), id: "pool".into() };
+        let group = ExternalGroup { group: wanted("web"), id: "pool".into() };
         ExternalGrpc::new(reach, vec![group], Fence::open())
     }
 

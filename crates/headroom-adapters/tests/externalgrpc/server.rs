@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use headroom_adapters::cloud::Cloud;
-use headroom_adapters::cloud::externalgrpc::server::{Offer, OfferedGroup, Options, Provider};
+use headroom_adapters::cloud::externalgrpc::server::{Offer, Provider};
 use headroom_adapters::cloud::kwok::{Kwok, KwokGroup};
+use headroom_core::policy::{Group, Pending, Percent, ScaleDown, Size, Strategy};
 use headroom_core::quantity::Money;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::front::Front;
-use super::peer;
+use super::{peer, wanted};
 use crate::api_server::ApiServer;
 use crate::kwok::{kwok, look, states, until, web};
 
@@ -30,14 +30,17 @@ impl Served {
         let api = ApiServer::start().await;
         let kwok = Arc::new(kwok(&api, group));
         kwok.resize("web", 0, running).await.unwrap();
-        let options = Options { utilization: Some(0.6), unneeded: Some(Duration::from_secs(90)), ..Options::default() };
-        let group = OfferedGroup {
-            name: "web".into(),
-            min: Some(1),
-            max: Some(5),
+        let scale_down = ScaleDown {
+            threshold: Percent::whole(60),
+            unneeded_for: SignedDuration::from_secs(90),
+            unready_for: None,
+            ..ScaleDown::default()
+        };
+        let group = Group {
+            size: Size { min: Some(1), max: Some(5) },
             price: Some(Money(120_000_000)),
-            options,
-            ..OfferedGroup::default()
+            strategy: Strategy::Pending(Pending { scale_down, ..Pending::default() }),
+            ..wanted("web")
         };
         let offer = Offer { cloud: Arc::clone(&kwok) as Arc<dyn Cloud>, groups: vec![group] };
         let front = Front::start(Provider::new(vec![offer])).await;
@@ -90,9 +93,9 @@ async fn every_option_is_filled_in() {
     let own = options(json!({ "scaleDownGpuUtilizationThreshold": 0.3, "maxNodeStartupDuration": { "seconds": 7 } }));
     let wanted = json!({
         "scaleDownUtilizationThreshold": 0.6,
-        "scaleDownGpuUtilizationThreshold": 0.3,
+        "scaleDownGpuUtilizationThreshold": 0.5,
         "scaleDownUnneededDuration": seconds(90),
-        "scaleDownUnreadyDuration": seconds(1200),
+        "scaleDownUnreadyDuration": seconds(315_360_000),
         "MaxNodeProvisionDuration": seconds(900),
         "maxNodeStartupDuration": seconds(7),
     });

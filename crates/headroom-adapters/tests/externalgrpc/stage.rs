@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use headroom_adapters::cloud::Cloud;
-use headroom_adapters::cloud::externalgrpc::server::{Offer, OfferedGroup, Provider};
+use headroom_adapters::cloud::externalgrpc::server::{Offer, Provider};
 use headroom_adapters::cloud::externalgrpc::{ExternalGroup, ExternalGrpc};
 use headroom_adapters::fence::Fence;
+use headroom_core::policy::Group;
 
 use super::front::{Fault, Front};
 use super::peer::file;
+use super::wanted;
 use crate::contract::{self, Given, Stage, Trouble};
 use crate::kwok::stage::OnKwok;
 
@@ -21,17 +23,23 @@ pub(crate) struct OnExternalGrpc {
     pub(crate) behind: OnKwok,
 }
 
+impl OnExternalGrpc {
+    /// The server has these groups as `offered` says.
+    pub(crate) async fn offering(groups: &[Given], fence: Fence, offered: impl Fn(&str) -> Group) -> Self {
+        let behind = OnKwok::start(groups, Fence::open()).await;
+        let offered = groups.iter().map(|given| offered(given.name)).collect();
+        let offer = Offer { groups: offered, cloud: Arc::clone(&behind.kwok) as Arc<dyn Cloud> };
+        let front = Front::start(Provider::new(vec![offer])).await;
+        let group = |given: &Given| ExternalGroup { group: wanted(given.name), id: given.name.into() };
+        let cloud = ExternalGrpc::new(front.reach(), groups.iter().map(group).collect(), fence);
+        OnExternalGrpc { front, cloud, behind }
+    }
+}
+
 #[async_trait]
 impl Stage for OnExternalGrpc {
     async fn start(groups: &[Given], fence: Fence) -> Self {
-        let behind = OnKwok::start(groups, Fence::open()).await;
-        let group = |given: &Given| OfferedGroup { name: given.name.into(), ..OfferedGroup::default() };
-        let offer =
-            Offer { groups: groups.iter().map(group).collect(), cloud: Arc::clone(&behind.kwok) as Arc<dyn Cloud> };
-        let front = Front::start(Provider::new(vec![offer])).await;
-        let group = |given: &Given| ExternalGroup { name: given.name.into(), id: given.name.into() };
-        let cloud = ExternalGrpc::new(front.reach(), groups.iter().map(group).collect(), fence);
-        OnExternalGrpc { front, cloud, behind }
+        OnExternalGrpc::offering(groups, fence, wanted).await
     }
 
     fn cloud(&self) -> &dyn Cloud {

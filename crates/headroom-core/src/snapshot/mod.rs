@@ -11,6 +11,7 @@ mod key;
 mod kinds;
 mod labels;
 mod object;
+mod options;
 mod roll;
 mod rules;
 mod same;
@@ -33,6 +34,7 @@ pub use object::{
     CloudGroup, Effect, Eviction, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm,
     Operator, Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
 };
+pub use options::GroupOptions;
 pub use rules::{HostPort, LabelSelector, PodPreference, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
 pub use workload::{BufferLimits, CapacityBuffer, Workload};

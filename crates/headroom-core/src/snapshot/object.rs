@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
-use super::{HostPort, Labels, PodPreference, PodTerm, Preference, Spread};
+use super::{GroupOptions, HostPort, Labels, PodPreference, PodTerm, Preference, Spread};
 use crate::policy::Percent;
 use crate::quantity::{Money, Resources};
 
@@ -522,6 +522,9 @@ pub struct CloudGroup {
     /// What one machine costs in an hour, when the cloud says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Money>,
+    /// How it is to be treated, as far as the cloud says so.
+    #[serde(skip_serializing_if = "is_default")]
+    pub options: GroupOptions,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -266,7 +266,7 @@ impl World {
             instances: spec.lists_machines.then(|| machines.iter().filter_map(instance).collect()),
             template: spec.knows_template.then(template),
             failure: failure.clone(),
-            price: None,
+            ..CloudGroup::default()
         }
     }
 

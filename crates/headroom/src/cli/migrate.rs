@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use crate::config::{ConfigErrors, read_text};
 use crate::dump;
 use crate::migrate::cluster_autoscaler::{self, Priorities};
 use crate::migrate::escalator::{self, Flags};
-use crate::migrate::{CommandLine, manifest, parse_go_duration};
+use crate::migrate::{CommandLine, manifest};
 
 /// Arguments of `headroom migrate`.
 #[derive(Debug, clap::Args)]
@@ -92,5 +93,5 @@ fn of_escalator(args: Escalator) -> Result<String, ConfigErrors> {
 }
 
 fn interval(text: &str) -> Result<SignedDuration, &'static str> {
-    parse_go_duration(text).filter(|interval| interval.is_positive()).ok_or("write a duration such as 60s or 1m30s")
+    go_duration::parse(text).filter(|interval| interval.is_positive()).ok_or("write a duration such as 60s or 1m30s")
 }

@@ -19,7 +19,7 @@ impl Config {
                 deadline: external.timeout.unsigned_abs(),
             };
             let id = (**external.node_group.as_ref().unwrap_or(&group.name)).into();
-            providers.entry(reach).or_default().push(ExternalGroup { name: group.name.clone(), id });
+            providers.entry(reach).or_default().push(ExternalGroup { group: group.clone(), id });
         }
         providers
     }

@@ -19,7 +19,7 @@ use super::pools::{Apart, Pools, discover};
 pub struct Round {
     /// What was read.
     pub dump: Dump,
-    /// What is wanted.
+    /// What is wanted, with what clouds say of their groups.
     pub policy: Policy,
     /// What was remembered before it.
     pub before: Memory,
@@ -76,6 +76,7 @@ impl Round {
                 (Policy { groups, scale_down: Some(ScaleDownPolicy::default()), ..Policy::default() }, Some(apart))
             }
         };
+        let policy = policy.heeding(dump.builder.snapshot()).into_owned();
         let before = Memory::settled();
         let (plan, memory) = decide(dump.builder.snapshot(), &policy, &before, now);
         Round { dump, policy, before, plan, memory, assumed: Assumed { now: source, made_up } }

@@ -37,7 +37,7 @@ pub(super) fn of(config: &Config, connection: &Connection) -> Vec<Owner> {
         owners.push(Owner { cloud: Arc::new(Aws::new(account, aws, connection.fence.clone())), groups });
     }
     for (reach, external) in config.external_groups() {
-        let groups = external.iter().map(|group| Arc::clone(&group.name)).collect();
+        let groups = external.iter().map(|external| Arc::clone(&external.group.name)).collect();
         owners.push(Owner { cloud: Arc::new(ExternalGrpc::new(reach, external, connection.fence.clone())), groups });
     }
     owners.extend(servers(config, &connection.fence));

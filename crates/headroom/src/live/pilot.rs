@@ -250,13 +250,14 @@ impl Pilot {
         let builder = std::mem::take(&mut self.builder);
         let warnings = self.misread.iter().map(|text| Warning::of_cluster(text)).collect();
         let dump = Dump { files: vec!["the cluster".to_owned()], builder, warnings, ..Dump::default() };
-        let Last { policy, before, plan } = last;
+        let Last { policy: wanted, before, plan } = last;
         let assumed = Assumed { now: Now::Live, made_up: None };
+        let policy = wanted.heeding(dump.builder.snapshot()).into_owned();
         let round = Round { dump, policy, before, plan, memory, assumed };
         question(Some(&round));
-        let Round { dump, policy, before, plan, .. } = round;
+        let Round { dump, before, plan, .. } = round;
         self.builder = dump.builder;
-        self.last = Some(Last { policy, before, plan });
+        self.last = Some(Last { policy: wanted, before, plan });
     }
 
     fn apply(&mut self, change: Change) {

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use headroom_adapters::cloud::externalgrpc::server::{self, Offer, OfferedGroup, Options, Provider, ServerTls};
+use headroom_adapters::cloud::externalgrpc::server::{self, Offer, Provider, ServerTls};
 use headroom_adapters::cluster::kubernetes::client;
 use headroom_adapters::fence::Fence;
-use headroom_core::policy::{Group, Percent, Strategy};
+use headroom_core::policy::Group;
 
 use super::clouds::Owner;
 use super::owners::{self, Connection};
@@ -52,7 +50,7 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let groups: BTreeMap<&str, &Group> = config.policy.groups.iter().map(|group| (&*group.name, group)).collect();
     let offer = |Owner { cloud, groups: names }: Owner| {
         let known = names.iter().filter_map(|name| groups.get(&**name));
-        Offer { cloud, groups: known.map(|group| offered(group)).collect() }
+        Offer { cloud, groups: known.map(|group| (*group).clone()).collect() }
     };
     let provider = Provider::new(owners.into_iter().map(offer).collect());
     let listening = |address| journal::offered(address, config.policy.dry_run);
@@ -62,40 +60,4 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
 /// Whether a cloud of the configuration is reached through the cluster.
 fn needs_cluster(config: &Config) -> bool {
     config.clouds.values().any(|cloud| matches!(cloud, Cloud::Kwok(_)))
-}
-
-/// How long a node that stays in any case is to stay: ten years.
-const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-
-/// A group with what Cluster Autoscaler is told about it.
-fn offered(group: &Group) -> OfferedGroup {
-    let options = match &group.strategy {
-        Strategy::Pending(pending) => {
-            let scale_down = &pending.scale_down;
-            Options {
-                utilization: Some(share(scale_down.threshold)),
-                gpu_utilization: Some(share(scale_down.gpu_threshold)),
-                ignore_daemon_sets: Some(scale_down.ignore_daemon_sets),
-                unneeded: Some(scale_down.unneeded_for.unsigned_abs()),
-                unready: Some(scale_down.unready_for.map_or(NEVER, |time| time.unsigned_abs())),
-                zero_or_max: Some(pending.all_or_nothing),
-                provision: Some(group.boot_timeout.unsigned_abs()),
-            }
-        }
-        // Their nodes go by rules that Cluster Autoscaler does not have.
-        _ => Options { provision: Some(group.boot_timeout.unsigned_abs()), ..Options::default() },
-    };
-    OfferedGroup {
-        name: Arc::clone(&group.name),
-        min: group.size.min,
-        max: group.size.max,
-        template: group.template.clone(),
-        price: group.price,
-        options,
-    }
-}
-
-/// A percentage as a share of 1.
-fn share(percent: Percent) -> f64 {
-    f64::from(percent.0) / f64::from(Percent::whole(100).0)
 }

@@ -15,6 +15,7 @@ pub(super) enum About {
     Group,
     Template,
     Launches,
+    Options,
 }
 
 impl Complaints {

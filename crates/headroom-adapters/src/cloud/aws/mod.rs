@@ -141,7 +141,9 @@ impl Cloud for Aws {
         Ok(parts
             .map(|(((spec, group), template), failure)| {
                 self.complaints.tell(&spec.name, About::Group, Vec::new());
-                CloudGroup { template, failure, ..translate::group(&spec.name, group) }
+                let (options, wrong) = translate::options(group);
+                self.complaints.tell(&spec.name, About::Options, wrong);
+                CloudGroup { template, failure, options, ..translate::group(&spec.name, group) }
             })
             .collect())
     }

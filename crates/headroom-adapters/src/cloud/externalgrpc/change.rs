@@ -85,7 +85,7 @@ impl ExternalGrpc {
 
     /// Deletes machines and asks for as many. Where the minimum is in the way, others are asked for first.
     async fn exchange(&self, entry: &Entry, going: &[&str], now: &Now) -> Result<Vec<Stays>, CloudError> {
-        let group = &*entry.group.name;
+        let group = &*entry.name;
         let grow = async |by| match by {
             0 => Ok(()),
             by => self.grow(entry, by).await.map_err(|failed| failed.into_error(GROW, group)),
@@ -124,7 +124,7 @@ impl ExternalGrpc {
         let refused = match self.delete_nodes(entry, going).await {
             Ok(()) => return Ok(Vec::new()),
             Err(Failed::Refused(error)) => error,
-            Err(failed) => return Err(failed.into_error(REMOVE, &entry.group.name)),
+            Err(failed) => return Err(failed.into_error(REMOVE, &entry.name)),
         };
         if let [only] = going {
             return Ok(vec![Stays { machine: (*only).to_owned(), reason: refused }]);
@@ -143,7 +143,7 @@ impl ExternalGrpc {
                     Ok(()) => continue,
                     Err(Failed::Refused(error)) => error,
                     Err(failed) => {
-                        let error = failed.into_error(REMOVE, &entry.group.name);
+                        let error = failed.into_error(REMOVE, &entry.name);
                         reason = Some(format!("it was not tried after another failed: {error}"));
                         error
                     }
@@ -157,7 +157,7 @@ impl ExternalGrpc {
     /// Why a machine that the provider does not list in the group is not simply gone.
     async fn why_not_gone(&self, entry: &Entry, machine: &str) -> Result<Option<CloudError>, CloudError> {
         let request = provider::NodeGroupForNodeRequest { node: Some(self.named(machine)) };
-        let answer = self.link.call(READ, &entry.group.name, request, |mut client, request| async move {
+        let answer = self.link.call(READ, &entry.name, request, |mut client, request| async move {
             client.node_group_for_node(request).await
         });
         let of = match answer.await {
@@ -168,7 +168,7 @@ impl ExternalGrpc {
         };
         Ok(if of.is_empty() {
             None
-        } else if *of == *entry.group.id {
+        } else if *of == *entry.id {
             Some(entry.refused("the provider counts it to the group and does not list it"))
         } else {
             Some(CloudError::NotInGroup { machine: machine.to_owned(), group: entry.name() })
@@ -189,14 +189,14 @@ impl ExternalGrpc {
     }
 
     async fn limits_of(&self, entry: &Entry) -> Result<Limits, CloudError> {
-        let known = self.limits().await?.get(&*entry.group.id).copied();
+        let known = self.limits().await?.get(&*entry.id).copied();
         known.ok_or_else(|| CloudError::NoSuchGroup { group: entry.name() })
     }
 
     async fn grow(&self, entry: &Entry, by: u32) -> Result<(), Failed> {
         let delta = i32::try_from(by).unwrap_or(i32::MAX);
-        let request = provider::NodeGroupIncreaseSizeRequest { delta, id: entry.group.id.to_string() };
-        let answer = self.link.call(GROW, &entry.group.name, request, |mut client, request| async move {
+        let request = provider::NodeGroupIncreaseSizeRequest { delta, id: entry.id.to_string() };
+        let answer = self.link.call(GROW, &entry.name, request, |mut client, request| async move {
             client.node_group_increase_size(request).await
         });
         answer.await.map(drop)
@@ -204,8 +204,8 @@ impl ExternalGrpc {
 
     async fn shrink(&self, entry: &Entry, by: u32) -> Result<(), Failed> {
         let delta = i32::try_from(by).map_or(i32::MIN, |by| -by);
-        let request = provider::NodeGroupDecreaseTargetSizeRequest { delta, id: entry.group.id.to_string() };
-        let answer = self.link.call(SHRINK, &entry.group.name, request, |mut client, request| async move {
+        let request = provider::NodeGroupDecreaseTargetSizeRequest { delta, id: entry.id.to_string() };
+        let answer = self.link.call(SHRINK, &entry.name, request, |mut client, request| async move {
             client.node_group_decrease_target_size(request).await
         });
         answer.await.map(drop)
@@ -213,8 +213,8 @@ impl ExternalGrpc {
 
     async fn delete_nodes(&self, entry: &Entry, machines: &[&str]) -> Result<(), Failed> {
         let nodes = machines.iter().map(|machine| self.named(machine)).collect();
-        let request = provider::NodeGroupDeleteNodesRequest { nodes, id: entry.group.id.to_string() };
-        let answer = self.link.call(REMOVE, &entry.group.name, request, |mut client, request| async move {
+        let request = provider::NodeGroupDeleteNodesRequest { nodes, id: entry.id.to_string() };
+        let answer = self.link.call(REMOVE, &entry.name, request, |mut client, request| async move {
             client.node_group_delete_nodes(request).await
         });
         answer.await.map(drop)
@@ -228,7 +228,7 @@ impl ExternalGrpc {
 
 impl Entry {
     fn name(&self) -> String {
-        self.group.name.to_string()
+        self.name.to_string()
     }
 
     fn refused(&self, reason: &str) -> CloudError {

@@ -8,6 +8,7 @@ mod change;
 mod error;
 mod fenced;
 mod link;
+mod options;
 mod protocol;
 mod read;
 pub mod server;
@@ -18,20 +19,22 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use headroom_core::snapshot::{CloudGroup, Template};
+use headroom_core::policy::Group;
+use headroom_core::snapshot::{CloudGroup, GroupOptions, Template};
 use jiff::Timestamp;
 
 use self::link::Link;
+use self::protocol::provider::NodeGroupAutoscalingOptions;
 use super::{Cloud, CloudError, Stays};
 use crate::fence::Fence;
 
 pub use link::{LinkError, Reach, Tls};
 
 /// A group of a provider.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExternalGroup {
-    /// The group's name in the policy.
-    pub name: Arc<str>,
+    /// The group in the policy.
+    pub group: Group,
     /// What the provider calls it.
     pub id: Box<str>,
 }
@@ -50,7 +53,14 @@ pub struct ExternalGrpc {
 /// One group.
 #[derive(Debug)]
 struct Entry {
-    group: ExternalGroup,
+    /// Its name in the policy.
+    name: Arc<str>,
+    /// What the provider calls it.
+    id: Box<str>,
+    /// How it is treated unless the provider says otherwise.
+    treated: NodeGroupAutoscalingOptions,
+    /// What the provider said to that when it last could.
+    options: Mutex<GroupOptions>,
     /// One change at a time, since the protocol cannot tell whether another one came in between.
     changing: tokio::sync::Mutex<()>,
     /// Since when machines that could not be made have been listed: the protocol does not say when it was tried.
@@ -61,7 +71,14 @@ impl ExternalGrpc {
     /// The provider that is reached in this way. Nothing is sent before the first call, and no change while `fence` is
     /// closed.
     pub fn new(reach: Reach, groups: Vec<ExternalGroup>, fence: Fence) -> Self {
-        let entry = |group| Entry { group, changing: Default::default(), failed: Mutex::default() };
+        let entry = |ExternalGroup { group, id }: ExternalGroup| Entry {
+            name: Arc::clone(&group.name),
+            id,
+            treated: options::of(&group, None),
+            options: Mutex::default(),
+            changing: Default::default(),
+            failed: Mutex::default(),
+        };
         ExternalGrpc {
             link: Link::new(reach, fence),
             entries: groups.into_iter().map(entry).collect(),
@@ -71,7 +88,7 @@ impl ExternalGrpc {
     }
 
     fn entry(&self, group: &str) -> Result<&Entry, CloudError> {
-        let found = self.entries.iter().find(|entry| *entry.group.name == *group);
+        let found = self.entries.iter().find(|entry| *entry.name == *group);
         found.ok_or_else(|| CloudError::NoSuchGroup { group: group.to_owned() })
     }
 }

@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 
 use futures::stream::{StreamExt as _, TryStreamExt as _};
 use headroom_core::quantity::Money;
-use headroom_core::snapshot::{CloudGroup, Instance, LaunchFailure, Template};
+use headroom_core::snapshot::{CloudGroup, GroupOptions, Instance, LaunchFailure, Template};
 use jiff::{SignedDuration, Timestamp};
 use prost_types::Timestamp as WireTime;
 
 use super::error::READ;
 use super::link::Failed;
+use super::options;
 use super::protocol::provider;
 use super::translate::{self, LaunchTrouble};
 use super::{Entry, ExternalGrpc};
@@ -44,9 +45,9 @@ impl ExternalGrpc {
         self.refresh().await?;
         let known = &self.limits().await?;
         let there = self.entries.iter().filter_map(|entry| {
-            let limits = known.get(&*entry.group.id).copied();
+            let limits = known.get(&*entry.id).copied();
             if limits.is_none() {
-                let (group, id) = (&entry.group.name, &entry.group.id);
+                let (group, id) = (&entry.name, &entry.id);
                 tracing::warn!(%group, %id, "the provider has no such node group; hint: it has {}", names(known));
             }
             Some((entry, limits?))
@@ -72,8 +73,8 @@ impl ExternalGrpc {
 
     /// How many machines the provider tries to have.
     pub(super) async fn target(&self, entry: &Entry) -> Result<u32, CloudError> {
-        let group = &*entry.group.name;
-        let request = provider::NodeGroupTargetSizeRequest { id: entry.group.id.to_string() };
+        let group = &*entry.name;
+        let request = provider::NodeGroupTargetSizeRequest { id: entry.id.to_string() };
         let answer = self.link.call(READ, group, request, |mut client, request| async move {
             client.node_group_target_size(request).await
         });
@@ -82,8 +83,8 @@ impl ExternalGrpc {
 
     /// The machines, and what is wrong with those that could not be made.
     pub(super) async fn machines(&self, entry: &Entry) -> Result<Vec<(Instance, Option<LaunchTrouble>)>, CloudError> {
-        let group = &*entry.group.name;
-        let request = provider::NodeGroupNodesRequest { id: entry.group.id.to_string() };
+        let group = &*entry.name;
+        let request = provider::NodeGroupNodesRequest { id: entry.id.to_string() };
         let answer = self
             .link
             .call(READ, group, request, |mut client, request| async move { client.node_group_nodes(request).await });
@@ -94,8 +95,8 @@ impl ExternalGrpc {
 
     /// What a new machine is like.
     pub(super) async fn read_template(&self, entry: &Entry) -> Result<Option<Template>, CloudError> {
-        let group = &*entry.group.name;
-        let request = provider::NodeGroupTemplateNodeInfoRequest { id: entry.group.id.to_string() };
+        let group = &*entry.name;
+        let request = provider::NodeGroupTemplateNodeInfoRequest { id: entry.id.to_string() };
         let answer = self.link.call(READ, group, request, |mut client, request| async move {
             client.node_group_template_node_info(request).await
         });
@@ -113,12 +114,13 @@ impl ExternalGrpc {
     }
 
     async fn read_one(&self, entry: &Entry, limits: Limits) -> Result<CloudGroup, CloudError> {
-        let (target, machines, template) =
-            tokio::try_join!(self.target(entry), self.machines(entry), async { Ok(self.read_template(entry).await) })?;
+        let template = async { Ok(self.read_template(entry).await) };
+        let (target, machines, template, options) =
+            tokio::try_join!(self.target(entry), self.machines(entry), template, self.options(entry))?;
         let template = match template {
             Ok(template) => template,
             Err(error @ (CloudError::NotUnderstood(_) | CloudError::Refused { .. })) => {
-                let (group, error): (_, &dyn std::error::Error) = (&entry.group.name, &error);
+                let (group, error): (_, &dyn std::error::Error) = (&entry.name, &error);
                 tracing::warn!(%group, error, "the provider does not say what a machine of this group is like");
                 None
             }
@@ -130,7 +132,7 @@ impl ExternalGrpc {
         };
         let failure = entry.failure(&machines, Timestamp::now());
         Ok(CloudGroup {
-            name: entry.group.name.clone(),
+            name: entry.name.clone(),
             target,
             min: Some(limits.min),
             max: Some(limits.max),
@@ -138,7 +140,35 @@ impl ExternalGrpc {
             failure,
             template,
             price,
+            options,
         })
+    }
+
+    /// How the provider wants the group to be treated. While it cannot say so, what it said last holds.
+    async fn options(&self, entry: &Entry) -> Result<GroupOptions, CloudError> {
+        let group = &*entry.name;
+        let request =
+            provider::NodeGroupAutoscalingOptionsRequest { id: entry.id.to_string(), defaults: Some(entry.treated) };
+        let answer = self.link.call(READ, group, request, |mut client, request| async move {
+            client.node_group_get_options(request).await
+        });
+        let answer = answer.await;
+        let mut last = entry.options.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Ok(answer) => {
+                let told = answer.node_group_autoscaling_options;
+                let (options, wrong) = told.map(|told| options::said(&entry.treated, &told)).unwrap_or_default();
+                wrong.iter().for_each(|wrong| tracing::warn!(group, "{wrong}"));
+                *last = options;
+            }
+            Err(Failed::NotOffered) => *last = GroupOptions::default(),
+            Err(Failed::Refused(error)) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(group, error, "the provider does not say its options of this group");
+            }
+            Err(Failed::Other(error)) => return Err(error),
+        }
+        Ok(last.clone())
     }
 
     /// What one machine costs in an hour.
@@ -146,13 +176,13 @@ impl ExternalGrpc {
         if self.priceless.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let group = &*entry.group.name;
+        let group = &*entry.name;
         let start = Timestamp::now();
         let end = start.saturating_add(SignedDuration::from_hours(1)).unwrap_or(start);
         let (start, end) = (Some(wire(start)), Some(wire(end)));
         let labels = template.labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
         let node = provider::ExternalGrpcNode {
-            name: format!("template-{}", entry.group.id),
+            name: format!("template-{}", entry.id),
             labels: labels.collect(),
             ..Default::default()
         };

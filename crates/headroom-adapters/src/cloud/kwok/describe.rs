@@ -19,7 +19,7 @@ pub(super) fn group(group: &Group<'_>, provided: Option<Provided>) -> CloudGroup
         instances: Some(coming.chain(here).collect()),
         failure: group.state.failure.clone(),
         template: provided.map(|provided| provided.template),
-        price: None,
+        ..CloudGroup::default()
     }
 }
 

@@ -75,8 +75,7 @@ impl Placement {
             extra,
             statics,
             shapes,
-            // New machines come behind the nodes that are there.
-            nodes: Table::with_capacity(snapshot.node_count() + snapshot.node_count() / 8),
+            nodes: Table::with_capacity(snapshot.node_count()),
             prototypes: Table::default(),
             by_name: FxHashMap::with_capacity_and_hasher(snapshot.node_count(), Default::default()),
             counters: book.counters,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 use serde::Deserialize;
 
@@ -11,7 +12,6 @@ use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 use crate::config::text_of;
 use crate::config::tree::Place;
-use crate::migrate::parse_go_duration;
 
 /// How long a call may take where nobody says it, as Cluster Autoscaler has it.
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(5);
@@ -162,7 +162,7 @@ fn read(path: &Path) -> Result<ExternalGrpc, Problem> {
     let filled = |path: Option<PathBuf>| path.filter(|path| !path.as_os_str().is_empty());
     let timeout = match &config.grpc_timeout {
         None => TIMEOUT,
-        Some(text) => parse_go_duration(text)
+        Some(text) => go_duration::parse(text)
             .filter(|timeout| timeout.is_positive())
             .ok_or_else(|| wrong(format!("grpc_timeout is {text:?}"), "write a duration as Go does, such as 5s"))?,
     };

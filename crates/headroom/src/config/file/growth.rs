@@ -7,7 +7,7 @@ use std::path::Path;
 use headroom_core::backoff::Settings as Backoff;
 use headroom_core::balance::Similarity;
 use headroom_core::limits::Limits;
-use headroom_core::policy::{Group, Pending, PendingPolicy, Policy, Strategy};
+use headroom_core::policy::{Group, Pending, PendingPolicy, Policy, Setting, Strategy};
 
 use super::expander::{self, Expanders};
 use super::group::Draft;
@@ -74,15 +74,18 @@ impl Growth {
 
     /// What is wanted of these groups.
     pub(crate) fn policy(self, dry_run: bool, groups: Vec<Draft>) -> Policy {
-        let groups = groups.into_iter().map(|Draft { group, scale_down, spare, .. }| {
+        let groups = groups.into_iter().map(|Draft { group, scale_down, spare, places, .. }| {
             let priority = priorities::priority(&self.priorities, &group.name);
+            let mut stated = group.stated;
+            stated.extend(places.has("bootTimeout").then_some(Setting::BootTimeout));
             let strategy = match group.strategy {
                 Strategy::Pending(pending) => {
+                    stated.extend(scale_down.stated());
                     Strategy::Pending(Pending { scale_down: self.scale_down.of(scale_down), spare, ..pending })
                 }
                 other => other,
             };
-            Group { priority, strategy, ..group }
+            Group { priority, strategy, stated, ..group }
         });
         let groups: Vec<Group> = groups.collect();
         let shrink = groups.iter().any(|group| matches!(group.strategy, Strategy::Pending(_)));

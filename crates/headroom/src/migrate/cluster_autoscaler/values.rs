@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use super::flags::{self, Flag, Kind};
@@ -9,7 +10,6 @@ use crate::config::duration::{LONGEST, show};
 use crate::config::problem::{Problem, Problems};
 use crate::config::tree::{Place, shorten};
 use crate::migrate::command_line::Given;
-use crate::migrate::go_duration;
 
 /// What a command line says.
 #[derive(Default)]

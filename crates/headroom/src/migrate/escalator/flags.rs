@@ -1,11 +1,11 @@
 //! Escalator's command line.
 
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use super::options::FLAGS;
 use crate::config::problem::{Problem, Problems};
 use crate::migrate::command_line::{Given, Program, Style, Word};
-use crate::migrate::go_duration;
 
 /// Those that are on or off.
 const BOOLEAN: [&str; 2] = ["drymode", "leader-elect"];

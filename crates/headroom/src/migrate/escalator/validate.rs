@@ -1,10 +1,10 @@
 //! What Escalator checks before it starts, and the little that Headroom asks for beyond that.
 
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use super::group::NodeGroup;
 use crate::config::problem::{Problem, Problems};
-use crate::migrate::go_duration;
 
 /// Reports everything that is wrong with the groups.
 pub(super) fn check(groups: &[NodeGroup], problems: &mut Problems) {

@@ -1,12 +1,12 @@
 //! Node groups of Escalator as `headroom.yaml`.
 
+use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use super::Flags;
 use super::group::{Gone, NodeGroup};
 use super::options::{FLAGS, GROUP};
 use crate::config::duration::{LONGEST, show};
-use crate::migrate::go_duration;
 use crate::migrate::yaml::{comment, scalar};
 
 /// The whole file. The groups are valid.

@@ -142,6 +142,7 @@ fn rules(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
         Strategy::MemoryPool(settings) => rules.extend(pool::memory_rules(settings)),
         Strategy::CpuPool(settings) => rules.extend(pool::cpu_rules(settings)),
     }
+    rules.extend(heeded(round, group));
     match group.mode {
         Mode::Auto => {}
         Mode::GrowOnly => rules.push("mode growOnly: nothing is removed".to_owned()),
@@ -149,6 +150,13 @@ fn rules(round: &Round, group: &Group, report: &GroupReport) -> Vec<String> {
         Mode::Off => rules.push("mode off: it is left alone".to_owned()),
     }
     rules
+}
+
+/// Which settings of the group are its cloud's.
+fn heeded(round: &Round, group: &Group) -> Option<String> {
+    let cloud = round.snapshot().group(&group.name)?;
+    let heeded: Vec<String> = group.clone().heed(&cloud.options).iter().map(ToString::to_string).collect();
+    (!heeded.is_empty()).then(|| format!("as its cloud says: {}", heeded.join(", ")))
 }
 
 fn by_usage(settings: &Utilization) -> Vec<String> {

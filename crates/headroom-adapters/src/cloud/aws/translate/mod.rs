@@ -1,6 +1,7 @@
 //! What AWS says, in Headroom's own values.
 
 pub(super) mod machine;
+mod options;
 pub(super) mod provider_id;
 mod tags;
 mod template;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use headroom_core::snapshot::{CloudGroup, Instance, InstanceState};
 
+pub(super) use self::options::options;
 pub(super) use self::template::template;
 use super::object::{auto_scaling as aws, ec2};
 

@@ -2,7 +2,6 @@
 
 mod listen;
 mod offer;
-mod options;
 mod status;
 
 use std::collections::HashMap;
@@ -15,11 +14,10 @@ use tonic::{Request, Response, Status};
 use self::offer::{Offered, Offers};
 use super::protocol::provider::cloud_provider_server::{CloudProvider, CloudProviderServer};
 use super::protocol::provider::*;
-use super::translate;
+use super::{options, translate};
 
 pub use listen::{ServeError, ServerTls, serve};
-pub use offer::{Offer, OfferedGroup};
-pub use options::Options;
+pub use offer::Offer;
 
 /// The service.
 pub struct Provider {
@@ -177,8 +175,10 @@ impl CloudProvider for Provider {
         request: Request<NodeGroupAutoscalingOptionsRequest>,
     ) -> Answer<NodeGroupAutoscalingOptionsResponse> {
         let NodeGroupAutoscalingOptionsRequest { id, defaults } = request.into_inner();
-        let of = self.offers.named(&id)?;
-        let options = of.group.options.over(defaults.unwrap_or_default());
+        let (of, group) = self.offers.one(&id).await?;
+        let mut treated = of.group.clone();
+        treated.heed(&group.options);
+        let options = options::of(&treated, defaults);
         answer(NodeGroupAutoscalingOptionsResponse { node_group_autoscaling_options: Some(options) })
     }
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headroom_core::quantity::Money;
-use headroom_core::snapshot::{CloudGroup, InstanceState, Template};
+use headroom_core::policy::Group;
+use headroom_core::snapshot::{CloudGroup, InstanceState};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tonic::Status;
 
-use super::options::Options;
 use super::status;
 use crate::cloud::Cloud;
 
@@ -20,25 +19,8 @@ const FRESH: Duration = Duration::from_secs(2);
 pub struct Offer {
     /// The cloud.
     pub cloud: Arc<dyn Cloud>,
-    /// Its groups.
-    pub groups: Vec<OfferedGroup>,
-}
-
-/// A group that is offered.
-#[derive(Clone, Debug, Default)]
-pub struct OfferedGroup {
-    /// Its name, which is its id in the protocol.
-    pub name: Arc<str>,
-    /// The least machines; None is what the cloud says.
-    pub min: Option<u32>,
-    /// The most machines; None is what the cloud says.
-    pub max: Option<u32>,
-    /// What a new machine is like; None is what the cloud says.
-    pub template: Option<Template>,
-    /// What a machine costs in an hour; None is what the cloud says.
-    pub price: Option<Money>,
-    /// How Cluster Autoscaler is to treat it.
-    pub options: Options,
+    /// Its groups, which go by their names. What is not said of them here is as the cloud says.
+    pub groups: Vec<Group>,
 }
 
 pub(super) struct Offers {
@@ -48,7 +30,7 @@ pub(super) struct Offers {
 
 /// A group and the cloud that has it.
 pub(super) struct Offered {
-    pub(super) group: OfferedGroup,
+    pub(super) group: Group,
     cloud: usize,
     changing: Mutex<()>,
 }
@@ -143,8 +125,8 @@ impl Told {
 impl Offered {
     /// How many machines it may have.
     pub(super) fn limits(&self, group: &CloudGroup) -> (u32, u32) {
-        let min = self.group.min.or(group.min).unwrap_or_default();
-        let max = self.group.max.or(group.max).unwrap_or(i32::MAX.unsigned_abs());
+        let min = self.group.size.min.or(group.min).unwrap_or_default();
+        let max = self.group.size.max.or(group.max).unwrap_or(i32::MAX.unsigned_abs());
         (min, max)
     }
 }

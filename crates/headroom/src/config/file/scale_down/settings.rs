@@ -1,6 +1,6 @@
 //! What each group may say for itself.
 
-use headroom_core::policy::{Budget, Percent, ScaleDown};
+use headroom_core::policy::{Budget, Percent, ScaleDown, Setting};
 use jiff::SignedDuration;
 
 use super::budget;
@@ -51,6 +51,18 @@ impl AsMut<Settings> for Settings {
 }
 
 impl Settings {
+    /// What is said here of what a cloud may say too.
+    pub(crate) fn stated(&self) -> impl Iterator<Item = Setting> {
+        let known = [
+            (self.threshold.is_some(), Setting::UtilizationThreshold),
+            (self.gpu_threshold.is_some(), Setting::GpuUtilizationThreshold),
+            (self.unneeded_for.is_some(), Setting::UnneededTime),
+            (self.unready_for.is_some(), Setting::UnreadyTime),
+            (self.ignore_daemon_sets.is_some(), Setting::IgnoreDaemonSetsUtilization),
+        ];
+        known.into_iter().filter_map(|(said, setting)| said.then_some(setting))
+    }
+
     /// These settings, and others where nothing is said here.
     pub(super) fn or(self, otherwise: ScaleDown) -> ScaleDown {
         ScaleDown {
@@ -71,8 +83,8 @@ impl Settings {
 
 /// The settings of one group.
 pub(crate) fn of_group() -> Kind<Settings> {
-    let doc =
-        "When nodes of this group go. What is left out is as [`scaleDown`](#scaledown) at the top of the file says.";
+    let doc = "When nodes of this group go. What is left out is as its cloud says, which may be in tags of the group \
+         (docs/kubernetes.md), or else as [`scaleDown`](#scaledown) at the top of the file says.";
     keys(Record::new("groups[].scaleDown", doc, Settings::default)).kind()
 }
 
