@@ -10,6 +10,10 @@ use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Builder, Change, Labels, Node, Phase, Pod, PodSpec, SharedSpec};
 use jiff::Timestamp;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const NODES: usize = 5_000;
 const PODS: usize = 150_000;
 const GROUPS: usize = 20;

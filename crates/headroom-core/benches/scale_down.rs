@@ -36,6 +36,10 @@ fn the_same_with_rules(bencher: Bencher<'_, '_>) {
     time(bencher, |node| (0..40).map(|at| pod(node, at)).collect(), &budgets, 1_199);
 }
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const DEPLOYMENTS: u32 = 400;
 
 fn time(bencher: Bencher<'_, '_>, pods: impl Fn(u32) -> String, budgets: &str, goes: usize) {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::guard::Limits;
@@ -112,7 +112,7 @@ pub(crate) fn check_members(
 }
 
 /// What an action is about: at most one action of a plan is about each.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, Hash)]
 enum Subject {
     Node(Arc<str>),
     Group(Arc<str>),
@@ -123,6 +123,8 @@ struct Checker<'a> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
     membership: &'a Membership<'a>,
+    /// The groups by name, the first of each, with the limits that hold; None where they make no sense.
+    groups: FxHashMap<&'a str, (&'a Group, Option<Limits>)>,
     /// The size of each group before the plan.
     sizes: BTreeMap<&'a str, u32>,
     /// By which groups a node is found to belong to one, whatever `membership` says.
@@ -133,7 +135,7 @@ struct Checker<'a> {
     budgets_known: bool,
     now: Timestamp,
     /// What an action was about.
-    seen: BTreeSet<Subject>,
+    seen: FxHashSet<Subject>,
     /// Machines removed from each group so far. Of `pending` groups those count that are marked.
     removed: BTreeMap<Arc<str>, u32>,
     /// By how much the plan has lowered the size of each `pending` group so far.
@@ -164,12 +166,13 @@ impl<'a> Checker<'a> {
             snapshot,
             policy,
             membership,
+            groups: groups(snapshot, policy),
             sizes: sizes(snapshot, policy, membership),
             index: Index::of(policy),
             unready: unready.map(|why| why.to_string()),
             budgets_known: snapshot.coverage(Kind::PodDisruptionBudgets) == Coverage::Complete,
             now: plan.at,
-            seen: BTreeSet::new(),
+            seen: FxHashSet::default(),
             removed: BTreeMap::new(),
             lowered: BTreeMap::new(),
             grows: grows.map(|planned| Arc::clone(&planned.group)).collect(),
@@ -196,11 +199,10 @@ impl<'a> Checker<'a> {
     }
 
     fn judge(&mut self, planned: &Planned) -> Result<(), Invariant> {
-        let Some(group) = self.policy.group(&planned.group) else {
+        let Some((group, limits)) = self.groups.get(&*planned.group).copied() else {
             return Err(Invariant::UnknownGroup(Arc::clone(&planned.group)));
         };
-        let cloud = self.snapshot.group(&group.name);
-        let limits = Limits::of(group, cloud).map_err(|_| Invariant::NoLimits)?;
+        let limits = limits.ok_or(Invariant::NoLimits)?;
         let removes = match &planned.action {
             Action::Taint { .. } | Action::Drain { .. } | Action::Remove { .. } | Action::WriteOff { .. } => true,
             Action::Resize { from, to } => to < from,
@@ -383,6 +385,15 @@ impl<'a> Checker<'a> {
 fn unmarked(plan: &Plan) -> BTreeSet<&str> {
     let untaints = plan.actions.iter().filter(|planned| matches!(planned.action, Action::Untaint { .. }));
     untaints.filter_map(|planned| planned.action.node()).collect()
+}
+
+fn groups<'a>(snapshot: &Snapshot, policy: &'a Policy) -> FxHashMap<&'a str, (&'a Group, Option<Limits>)> {
+    let mut groups = FxHashMap::default();
+    for group in &policy.groups {
+        let limits = || Limits::of(group, snapshot.group(&group.name)).ok();
+        groups.entry(&*group.name).or_insert_with(|| (group, limits()));
+    }
+    groups
 }
 
 /// The size of each group before the plan.

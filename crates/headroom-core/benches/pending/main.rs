@@ -10,6 +10,10 @@ mod estimate;
 mod growth;
 mod round;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }

@@ -15,6 +15,10 @@ use headroom_core::memory::Memory;
 use headroom_core::snapshot::Builder;
 
 /// Each figure is the fastest of so many.
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const RUNS: usize = 3;
 /// A larger cluster has larger deployments too.
 const DEPLOYMENTS: [(usize, usize); 3] = [(5_000, 2_000), (20_000, 4_000), (usize::MAX, 10_000)];

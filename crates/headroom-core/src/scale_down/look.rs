@@ -106,9 +106,9 @@ impl<'a> Look<'a> {
         let mut look = Look {
             judge,
             groups: Vec::new(),
-            candidates: Vec::new(),
+            candidates: Vec::with_capacity(snapshot.node_count() / 4),
             marked: Vec::new(),
-            kept: Vec::new(),
+            kept: Vec::with_capacity(snapshot.node_count()),
             next_expiry: None,
         };
         let classes = ignorable(snapshot, expendable_below);
@@ -129,7 +129,6 @@ impl<'a> Look<'a> {
             let memory = round.memory.groups.get(&group.name);
             look.groups.push(Shrinking { at, group, settings, whole, nodes: count, started: 0, cloud, memory });
             let ignored = Ignored { settings, expendable_below, classes: &classes };
-            look.kept.reserve(nodes.len());
             for view in present {
                 look.node(round, *view, &ignored);
             }

@@ -374,8 +374,8 @@ fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
 fn report(round: &mut Round<'_>, look: &Look<'_>) {
     for shrinking in &look.groups {
         let name = &shrinking.group.name;
-        let removed = round.actions.iter().filter(|planned| planned.group == *name);
-        let removed = removed.filter(|planned| matches!(planned.action, Action::Remove { .. })).count();
+        let removed = round.actions.iter().filter(|planned| matches!(planned.action, Action::Remove { .. }));
+        let removed = removed.filter(|planned| planned.group == *name).count();
         let Some(report) = round.report.groups.iter_mut().find(|report| report.name == *name) else { continue };
         report.planned = report.planned.saturating_sub(u32::try_from(removed).unwrap_or(u32::MAX));
     }

@@ -1,9 +1,10 @@
 //! A mark that pods avoid where they can, on nodes that are not needed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::look::Look;
 use super::taints::{CANDIDATE_TAINT, candidate_taint};
@@ -21,26 +22,29 @@ pub(super) fn set(
 ) {
     // Left-overs are looked for everywhere, so what most nodes are not is asked first.
     let has_mark = |view: &&NodeView<'_>| view.node.taint(CANDIDATE_TAINT).is_some();
-    let busy: BTreeSet<String> =
-        round.actions.iter().filter_map(|planned| planned.action.node()).map(str::to_owned).collect();
+    let busy: FxHashSet<&str> = round.actions.iter().filter_map(|planned| planned.action.node()).collect();
+    // Every node of the cluster is looked up here.
+    let idle: FxHashMap<&str, Timestamp> = idle.iter().map(|(name, since)| (&**name, *since)).collect();
+    let mut changes = Vec::new();
     for shrinking in &look.groups {
         let wanted = look.judge.policy.soft_taint && round.may_remove(shrinking.group).is_ok();
         let nodes: &[NodeView<'_>] = membership.nodes.get(shrinking.at).map_or(&[], Vec::as_slice);
         let nodes = nodes.iter().filter(|view| wanted || has_mark(view));
         for view in nodes.filter(|view| !view.node.deleting && !busy.contains(&*view.node.name)) {
-            let (node, since) = (Arc::clone(&view.node.name), idle.get(&view.node.name).filter(|_| wanted));
+            let (node, since) = (Arc::clone(&view.node.name), idle.get(&*view.node.name).filter(|_| wanted));
             match (since, view.node.taint(CANDIDATE_TAINT)) {
                 (Some(since), None) => {
                     let reason = Reason::Unneeded { idle_for: round.now.duration_since(*since) };
                     let taint = candidate_taint(round.now);
-                    round.act(shrinking.group, Action::Taint { node, taint }, reason);
+                    changes.push((shrinking.group, Action::Taint { node, taint }, reason));
                 }
                 (None, Some(_)) => {
                     let key = CANDIDATE_TAINT.into();
-                    round.act(shrinking.group, Action::Untaint { node, key }, Reason::NeededAgain);
+                    changes.push((shrinking.group, Action::Untaint { node, key }, Reason::NeededAgain));
                 }
                 _ => {}
             }
         }
     }
+    changes.into_iter().for_each(|(group, action, reason)| round.act(group, action, reason));
 }

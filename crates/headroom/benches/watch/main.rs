@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 use headroom_adapters::cluster::kubernetes::watch::Watches;
 use headroom_core::snapshot::{Builder, Coverage, Kind};
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const NODES: u64 = 5_000;
 const PODS: u64 = 150_000;
 

@@ -75,7 +75,8 @@ impl Placement {
             extra,
             statics,
             shapes,
-            nodes: Table::with_capacity(snapshot.node_count()),
+            // New machines come behind the nodes that are there.
+            nodes: Table::with_capacity(snapshot.node_count() + snapshot.node_count() / 8),
             prototypes: Table::default(),
             by_name: FxHashMap::with_capacity_and_hasher(snapshot.node_count(), Default::default()),
             counters: book.counters,
