@@ -164,6 +164,7 @@ async fn the_node_of_an_allocation_is_found() {
     fake.run(JobSpec::default());
     wait("the task runs", || fake.waiting_and_running("default", "job") == (0, 1)).await;
     let client = open(&fake);
-    let allocation = client.allocations().await.expect("a list").objects.remove(0).id;
+    let node_allocations = client.allocations_of(&id).await.expect("a list");
+    let allocation = node_allocations.objects.first().expect("it runs").id.clone();
     assert_eq!(node_of(&client, &allocation).await.expect("an answer"), id);
 }

@@ -98,7 +98,7 @@ impl Reader {
 
     /// Objects of Nomad mean something only together.
     fn finish_nomad(&mut self) {
-        let Sight { changes, warnings, newest } = self.nomad.sight();
+        let Sight { changes, warnings, newest } = std::mem::take(&mut self.nomad).sight();
         changes.into_iter().for_each(|change| self.builder.apply(change));
         let warnings = warnings.into_iter().map(|(object, problem)| Warning { place: None, object, problem });
         self.warnings.extend(warnings);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::client::{CallError, Client, DrainSpec};
 use super::rights::{Rights, rights};
-use super::translate::{allocation, is_terminal};
+use super::translate::{full_name, is_terminal};
 use crate::cluster::ClusterError;
 
 /// A drain gets at least so long: 0 would be no limit at all, and less kills tasks before they hear of it.
@@ -61,11 +61,7 @@ pub(super) async fn lost_with(client: &Client, node: &str) -> Result<Vec<String>
         let kind = object.job_type.as_deref().or(object.job.as_ref().map(|job| &*job.kind));
         !matches!(kind, Some("system" | "sysbatch"))
     });
-    let names = stays.map(|object| match allocation(&object, "service", Vec::new()) {
-        Ok(task) => format!("{}/{}", task.spec.namespace, task.name),
-        Err(_) => object.id,
-    });
-    let mut names: Vec<String> = names.collect();
+    let mut names: Vec<String> = stays.map(|object| full_name(&object)).collect();
     names.sort_unstable();
     Ok(names)
 }

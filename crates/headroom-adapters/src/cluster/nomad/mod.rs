@@ -7,6 +7,7 @@
 mod act;
 mod busy;
 pub mod client;
+mod known;
 mod lease;
 mod notes;
 pub mod object;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::busy::Busy;
 use super::client::{CallError, Client, Listed};
-use super::object::{self, Job, Node};
+use super::object::{self, Allocation, Job, Node};
 use super::rights::rights;
 use super::translate::{self, Gathered, Sight};
 
@@ -44,21 +44,32 @@ impl Reader {
     pub(super) async fn read(&mut self, client: &Client, measured: &[Selection]) -> Result<Reading, Unread> {
         let at = Timestamp::now();
         let unread = |what| move |source| Unread { what, source };
-        let (nodes, allocations, jobs, rights) =
-            tokio::join!(client.nodes(), client.allocations(), client.jobs(), rights(client));
-        let nodes = nodes.map_err(unread("the list of nodes"))?;
-        let allocations = allocations.map_err(unread("the list of allocations"))?;
-        let jobs = jobs.map_err(unread("the list of jobs"))?;
         let mut gathered = Gathered::default();
+        // An allocation is translated as soon as its text is there: there may be very many.
+        let add = |object: Result<Allocation, serde_json::Error>| {
+            let added = object.map_err(|error| error.to_string());
+            let added = added.and_then(|object| gathered.allocation(object).map_err(|error| error.to_string()));
+            added.unwrap_or_else(|reason| gathered.misread(object::Kind::Allocation, reason));
+        };
+        let (nodes, allocations, jobs, rights) = tokio::join!(
+            whole_nodes(&mut self.nodes, client),
+            client.allocations(add),
+            whole_jobs(&mut self.jobs, client),
+            rights(client)
+        );
+        let misread = nodes.map_err(unread("the list of nodes"))?;
+        allocations.map_err(unread("the list of allocations"))?;
+        let listed = jobs.map_err(unread("the list of jobs"))?;
         gathered.listed(rights.map_err(unread("what the token may see"))?);
-        skipped(&mut gathered, &nodes, object::Kind::Node);
-        skipped(&mut gathered, &allocations, object::Kind::Allocation);
-        self.whole_nodes(client, &mut gathered, nodes.objects).await;
-        self.whole_jobs(client, &mut gathered, jobs.objects).await;
-        for allocation in allocations.objects {
-            if let Err(error) = gathered.allocation(allocation) {
-                gathered.misread(object::Kind::Allocation, error.to_string());
+        misread.into_iter().for_each(|reason| gathered.misread(object::Kind::Node, reason));
+        for node in self.nodes.values() {
+            if let Err(error) = gathered.node(node.clone()) {
+                gathered.misread(object::Kind::Node, format!("node {}: {error}", node.id));
             }
+        }
+        for job in listed.into_iter().chain(self.jobs.values().cloned()) {
+            // Its ID has been read: it is in the list.
+            let _ = gathered.job(job);
         }
         if !measured.is_empty() {
             let is_measured = |node: &headroom_core::snapshot::Node| measured.iter().any(|select| select.matches(node));
@@ -72,63 +83,62 @@ impl Reader {
         let sight = tokio::task::block_in_place(|| gathered.sight());
         Ok(Reading { sight, at })
     }
+}
 
-    /// Lists leave out the meta attributes, by which a node is in a pool.
-    async fn whole_nodes(&mut self, client: &Client, gathered: &mut Gathered, listed: Vec<Node>) {
-        let mut before = std::mem::take(&mut self.nodes);
-        let (known, new): (Vec<Node>, Vec<Node>) = listed.into_iter().partition(|node| {
-            before.get(&node.id).is_some_and(|known| known.modify_index == node.modify_index && node.modify_index > 0)
-        });
-        let calls = new.into_iter().map(|node| async move { (client.node(&node.id).await, node) });
-        let answers: Vec<_> = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS).collect().await;
-        let mut whole: Vec<Node> = known.iter().filter_map(|node| before.remove(&node.id)).collect();
-        for (answer, node) in answers {
-            match answer {
-                Ok(found) => whole.push(slim(found)),
-                // It has gone since.
-                Err(CallError::Refused { status: 404, .. }) => {}
-                Err(error) => gathered.misread(object::Kind::Node, format!("node {}: {error}", node.id)),
+/// Brings the whole nodes up to date, and answers why some cannot be understood. Lists leave out the meta attributes, by which
+/// a node is in a pool.
+async fn whole_nodes(known: &mut BTreeMap<String, Node>, client: &Client) -> Result<Vec<String>, CallError> {
+    let Listed { objects, skipped: mut misread } = client.nodes().await?;
+    let mut before = std::mem::take(known);
+    let mut changed = Vec::new();
+    for node in objects {
+        match before.remove(&node.id) {
+            Some(same) if same.modify_index == node.modify_index && node.modify_index > 0 => {
+                known.insert(same.id.clone(), same);
             }
-        }
-        for node in whole {
-            match gathered.node(node.clone()) {
-                Ok(()) => drop(self.nodes.insert(node.id.clone(), node)),
-                Err(error) => gathered.misread(object::Kind::Node, format!("node {}: {error}", node.id)),
-            }
+            _ => changed.push(node.id),
         }
     }
-
-    /// Lists leave out what the groups of a job ask for.
-    async fn whole_jobs(&mut self, client: &Client, gathered: &mut Gathered, listed: Vec<Job>) {
-        let mut before = std::mem::take(&mut self.jobs);
-        let mut missing = Vec::new();
-        for mut job in listed {
-            if job.namespace.is_empty() {
-                job.namespace = job.job_summary.as_ref().map(|summary| summary.namespace.clone()).unwrap_or_default();
-            }
-            let key = (job.namespace.clone(), job.id.clone());
-            // Tasks of system jobs go with their nodes, and those of others have ended.
-            let matters = job.status != "dead" && !job.stop && !matches!(&*job.kind, "system" | "sysbatch");
-            match before.remove(&key).filter(|known| known.job_modify_index == job.job_modify_index) {
-                _ if !matters => {}
-                Some(known) => drop(self.jobs.insert(key, known)),
-                None => missing.push(key),
-            }
-            // Its ID has been read: it is in the list.
-            let _ = gathered.job(job);
-        }
-        let calls = missing.into_iter().map(|key| async move { (client.job(&key.0, &key.1).await, key) });
-        let answers: Vec<_> = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS).collect().await;
-        for (answer, key) in answers {
-            // What its tasks ask for is then taken to be what those that are there hold, and that is said.
-            if let Ok(job) = answer {
-                self.jobs.insert(key, job);
-            }
-        }
-        for job in self.jobs.values() {
-            let _ = gathered.job(job.clone());
+    let calls = changed.into_iter().map(|id| async move { (client.node(&id).await, id) });
+    let mut answers = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS);
+    while let Some((answer, id)) = answers.next().await {
+        match answer {
+            Ok(found) => drop(known.insert(id, slim(found))),
+            // It has gone since.
+            Err(CallError::Refused { status: 404, .. }) => {}
+            Err(error) => misread.push(format!("node {id}: {error}")),
         }
     }
+    Ok(misread)
+}
+
+/// Brings the whole jobs up to date, and answers the list, which leaves out what the groups of a job ask for.
+async fn whole_jobs(known: &mut BTreeMap<(String, String), Job>, client: &Client) -> Result<Vec<Job>, CallError> {
+    let mut listed = client.jobs().await?.objects;
+    let mut before = std::mem::take(known);
+    let mut missing = Vec::new();
+    for job in &mut listed {
+        if job.namespace.is_empty() {
+            job.namespace = job.job_summary.as_ref().map(|summary| summary.namespace.clone()).unwrap_or_default();
+        }
+        let key = (job.namespace.clone(), job.id.clone());
+        // Tasks of system jobs go with their nodes, and those of others have ended.
+        let matters = job.status != "dead" && !job.stop && !matches!(&*job.kind, "system" | "sysbatch");
+        match before.remove(&key).filter(|known| known.job_modify_index == job.job_modify_index) {
+            _ if !matters => {}
+            Some(same) => drop(known.insert(key, same)),
+            None => missing.push(key),
+        }
+    }
+    let calls = missing.into_iter().map(|key| async move { (client.job(&key.0, &key.1).await, key) });
+    let mut answers = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS);
+    while let Some((answer, key)) = answers.next().await {
+        // What its tasks ask for is then taken to be what those that are there hold, and that is said.
+        if let Ok(job) = answer {
+            known.insert(key, job);
+        }
+    }
+    Ok(listed)
 }
 
 /// A node without what nobody looks at, which is most of it.
@@ -138,11 +148,7 @@ fn slim(mut node: Node) -> Node {
     node
 }
 
-fn skipped<T>(gathered: &mut Gathered, listed: &Listed<T>, kind: object::Kind) {
-    listed.skipped.iter().for_each(|reason| gathered.misread(kind, reason.clone()));
-}
-
-/// The names of the nodes in a reading.
+/// The nodes in a reading.
 pub(super) fn nodes(sight: &Sight) -> impl Iterator<Item = &headroom_core::snapshot::Node> {
     use headroom_core::snapshot::Change;
     sight.changes.iter().filter_map(|change| match change {

@@ -5,16 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headroom_core::policy::Selection;
-use headroom_core::snapshot::{Change, Kind, ObjectKey, Snapshot};
+use headroom_core::snapshot::{Change, Coverage, Kind, ObjectKey, Snapshot};
+use indexmap::IndexMap;
 use jiff::Timestamp;
+use rustc_hash::FxBuildHasher;
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::act::purge_if_down;
 use super::client::Client;
+use super::known::Known;
 use super::read::{Reader, Reading, nodes};
-use super::translate::Sight;
 use crate::cluster::Observation;
 
 /// The cluster is read at least as often as this.
@@ -52,10 +54,14 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Since the last observation.
-    reading: Option<Sight>,
+    /// The latest change of each object since the last observation.
+    changes: IndexMap<ObjectKey, Change, FxBuildHasher>,
+    coverage: BTreeMap<Kind, Coverage>,
     read_at: Option<Timestamp>,
+    /// Of the last reading.
     warnings: Vec<String>,
+    /// What could not be read.
+    unread: Vec<String>,
     measured: Vec<Selection>,
     /// Nodes whose machines have been removed, and since when: they are purged once they are down.
     going: BTreeMap<Arc<str>, Instant>,
@@ -99,27 +105,17 @@ impl Watch {
 
     /// What has changed since `known`, which took in every observation before.
     pub(super) fn observe(&self, known: &Snapshot) -> Observation {
-        let (reading, read_at, mut warnings) = {
+        let (changes, coverage, read_at, warnings) = {
             let mut state = self.shared.state();
-            (state.reading.take(), state.read_at, std::mem::take(&mut state.warnings))
+            let mut warnings = std::mem::take(&mut state.unread);
+            warnings.append(&mut state.warnings);
+            (std::mem::take(&mut state.changes), state.coverage.clone(), state.read_at, warnings)
         };
         let ages = BTreeMap::from([(Kind::Nodes, read_at), (Kind::Pods, read_at)]);
-        let changes = reading.map_or_else(Vec::new, |sight| {
-            warnings.extend(sight.warnings.iter().map(|(object, problem)| format!("{object}: {problem}")));
-            difference(sight.changes, known)
-        });
+        let coverage = coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
+        let changes = changes.into_values().chain(coverage).filter(|change| !known.has(change)).collect();
         Observation { changes, as_of: Timestamp::now(), ages, warnings }
     }
-}
-
-/// What of a reading is new, and what is gone.
-fn difference(changes: Vec<Change>, known: &Snapshot) -> Vec<Change> {
-    let there: HashSet<ObjectKey> = changes.iter().filter_map(Change::object).collect();
-    let objects = [Kind::Nodes, Kind::Pods].into_iter().flat_map(|kind| known.objects(kind));
-    let gone: Vec<Change> = objects.filter(|key| !there.contains(key)).filter_map(|key| key.gone()).collect();
-    let mut new: Vec<Change> = changes.into_iter().filter(|change| !known.has(change)).collect();
-    new.extend(gone);
-    new
 }
 
 impl Shared {
@@ -127,7 +123,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn take(&self, Reading { mut sight, at }: Reading) {
+    async fn take(&self, Reading { mut sight, at }: Reading, known: &mut Known) {
         let mut going = std::mem::take(&mut self.state().going);
         going.retain(|_, since| since.elapsed() < GOING);
         let names: HashSet<&Arc<str>> = nodes(&sight).map(|node| &node.name).collect();
@@ -149,24 +145,33 @@ impl Shared {
                 node.deleting = going.contains_key(&node.name);
             }
         }
+        let coverage = sight.changes.iter().filter_map(|change| match change {
+            Change::Coverage(kind, coverage) => Some((*kind, *coverage)),
+            _ => None,
+        });
+        let coverage = coverage.collect();
+        // What is new is found out here, so that a round looks at nothing else.
+        let news = block_in_place(|| known.news(sight.changes));
         let mut state = self.state();
         for (name, since) in going {
             state.going.entry(name).or_insert(since);
         }
-        (state.reading, state.read_at) = (Some(sight), Some(at));
+        state.changes.extend(news);
+        state.warnings = sight.warnings.iter().map(|(object, problem)| format!("{object}: {problem}")).collect();
+        (state.coverage, state.read_at) = (coverage, Some(at));
     }
 }
 
 async fn keep_reading(shared: Arc<Shared>) {
-    let mut reader = Reader::default();
+    let (mut reader, mut known) = (Reader::default(), Known::default());
     loop {
         let begin = Instant::now();
         let measured = shared.state().measured.clone();
         match reader.read(&shared.client, &measured).await {
-            Ok(reading) => shared.take(reading).await,
+            Ok(reading) => shared.take(reading, &mut known).await,
             Err(unread) => {
                 let text = format!("{:#}", Chain(&unread));
-                shared.state().warnings.push(text);
+                shared.state().unread.push(text);
             }
         }
         shared.news.notify_one();

@@ -91,9 +91,10 @@ impl Client {
         self.get(&["node", id], Vec::new()).await?.read()
     }
 
-    /// Every allocation that the token may see.
-    pub async fn allocations(&self) -> Result<Listed<Allocation>, CallError> {
-        self.list(&["allocations"], &[("resources", "true"), ("task_states", "false"), EVERYWHERE]).await
+    /// Hands over every allocation that the token may see, or why it cannot be understood. It is all of them only if there
+    /// is no error.
+    pub async fn allocations(&self, found: impl FnMut(Result<Allocation, serde_json::Error>)) -> Result<(), CallError> {
+        self.each(&["allocations"], &[("resources", "true"), ("task_states", "false"), EVERYWHERE], found).await
     }
 
     /// The allocations of a node that the token may see.
@@ -133,7 +134,9 @@ impl Client {
         ];
         // Nomad waits up to a sixteenth longer.
         let deadline = at_most + at_most / 8 + super::DEADLINE;
-        Ok(self.send(Call { path: &[list], query, deadline, ..Call::reading() }).await?.index())
+        let answer = self.open(Call { path: &[list], query, deadline, ..Call::reading() }).await?;
+        // The list itself is not read: Nomad without pages sends all of it.
+        Ok(super::index(answer.headers()))
     }
 
     /// Makes a node eligible or ineligible for new work.

@@ -1,9 +1,9 @@
 //! Lists: in pages where Nomad serves them, and with what cannot be understood left out.
 
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
-use super::{Answer, Call, CallError, Client, LIST_DEADLINE};
+use super::elements::Elements;
+use super::{Call, CallError, Client, LIST_DEADLINE, failed, header};
 
 /// Objects in one page, from Nomad 1.2.4 on. Older ones answer with the whole list.
 const PAGE: u32 = 5000;
@@ -15,8 +15,6 @@ pub struct Listed<T> {
     pub objects: Vec<T>,
     /// Why something could not: one reason for each.
     pub skipped: Vec<String>,
-    /// The number of the state that the first page is about.
-    pub index: u64,
 }
 
 impl Client {
@@ -26,42 +24,43 @@ impl Client {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<Listed<T>, CallError> {
-        let mut listed = Listed { objects: Vec::new(), skipped: Vec::new(), index: 0 };
+        let mut listed = Listed { objects: Vec::new(), skipped: Vec::new() };
+        self.each(path, query, |object| match object {
+            Ok(object) => listed.objects.push(object),
+            Err(error) => listed.skipped.push(error.to_string()),
+        })
+        .await?;
+        Ok(listed)
+    }
+
+    /// Hands over every object of the list at this path as soon as its text is there. The list is whole only if there is no
+    /// error.
+    pub(super) async fn each<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+        mut found: impl FnMut(Result<T, serde_json::Error>),
+    ) -> Result<(), CallError> {
         let mut next: Option<String> = None;
         loop {
             let mut pairs: Vec<(&str, String)> =
                 query.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
             pairs.push(("per_page", PAGE.to_string()));
             pairs.extend(next.iter().map(|token| ("next_token", token.clone())));
-            let answer = self.send(Call { path, query: pairs, deadline: LIST_DEADLINE, ..Call::reading() }).await?;
-            if next.is_none() {
-                listed.index = answer.index();
+            let call = Call { path, query: pairs, deadline: LIST_DEADLINE, ..Call::reading() };
+            let mut answer = self.open(call).await?;
+            let token = header(answer.headers(), "x-nomad-nexttoken");
+            let token = token.filter(|token| !token.is_empty()).map(str::to_owned);
+            let mut elements = Elements::default();
+            while let Some(piece) = answer.chunk().await.map_err(|error| failed(error, LIST_DEADLINE))? {
+                elements.push(&piece, |text| found(serde_json::from_slice(text)));
             }
-            listed.add(&answer)?;
-            let token = answer.header("x-nomad-nexttoken").filter(|token| !token.is_empty()).map(str::to_owned);
+            elements.finish().map_err(CallError::NotUnderstood)?;
             // A page that leads to itself would be read for ever.
             if token.is_none() || token == next {
-                return Ok(listed);
+                return Ok(());
             }
             next = token;
         }
-    }
-}
-
-impl<T: DeserializeOwned> Listed<T> {
-    fn add(&mut self, answer: &Answer) -> Result<(), CallError> {
-        // Nomad writes null for an empty list.
-        if let Ok(page) = answer.read::<Option<Vec<T>>>() {
-            self.objects.extend(page.into_iter().flatten());
-            return Ok(());
-        }
-        let page: Option<Vec<&RawValue>> = serde_json::from_slice(&answer.body).map_err(CallError::NotUnderstood)?;
-        for object in page.into_iter().flatten() {
-            match serde_json::from_str(object.get()) {
-                Ok(object) => self.objects.push(object),
-                Err(error) => self.skipped.push(error.to_string()),
-            }
-        }
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod connect;
+mod elements;
 mod environment;
 mod error;
 mod list;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
-use reqwest::{Body, Method, Request, Url};
+use reqwest::{Body, Method, Request, Response, Url};
 use serde::de::DeserializeOwned;
 
 pub use calls::{ClientStats, DrainSpec};
@@ -82,6 +83,15 @@ impl Client {
     }
 
     async fn send(&self, call: Call<'_>) -> Result<Answer, CallError> {
+        let deadline = call.deadline;
+        let answer = self.open(call).await?;
+        let headers = answer.headers().clone();
+        let body = answer.bytes().await.map_err(|error| failed(error, deadline))?;
+        Ok(Answer { headers, body: body.into() })
+    }
+
+    /// Sends it, and returns when an answer begins that is no refusal.
+    async fn open(&self, call: Call<'_>) -> Result<Response, CallError> {
         let Call { method, path, query, body, of_election, deadline } = call;
         let inner = &*self.0;
         let mut url = inner.address.clone();
@@ -111,23 +121,13 @@ impl Client {
                 auth.reveal().split_once(':').map_or((auth.reveal(), None), |(user, password)| (user, Some(password)));
             builder = builder.basic_auth(user, password);
         }
-        let failed = |error: reqwest::Error| {
-            if is_fenced(&error) {
-                CallError::NotLeading
-            } else if error.is_timeout() && !error.is_connect() {
-                CallError::Timeout { seconds: deadline.as_secs() }
-            } else {
-                // The address may hold a password.
-                CallError::Unreachable(Box::new(error.without_url()))
-            }
-        };
-        let answer = builder.send().await.map_err(failed)?;
-        let (status, headers) = (answer.status(), answer.headers().clone());
-        let body = answer.bytes().await.map_err(failed)?;
+        let answer = builder.send().await.map_err(|error| failed(error, deadline))?;
+        let status = answer.status();
         if !status.is_success() {
+            let body = answer.bytes().await.map_err(|error| failed(error, deadline))?;
             return Err(CallError::refused(status.as_u16(), &body));
         }
-        Ok(Answer { headers, body: body.into() })
+        Ok(answer)
     }
 
     async fn get(&self, path: &[&str], query: Vec<(&str, String)>) -> Result<Answer, CallError> {
@@ -159,10 +159,27 @@ impl Answer {
 
     /// The number of the state that the answer is about; it grows with every change.
     fn index(&self) -> u64 {
-        self.header("x-nomad-index").and_then(|index| index.parse().ok()).unwrap_or(0)
+        index(&self.headers)
     }
+}
 
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
+/// The number of the state that an answer is about; it grows with every change.
+fn index(headers: &HeaderMap) -> u64 {
+    header(headers, "x-nomad-index").and_then(|index| index.parse().ok()).unwrap_or(0)
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Why there is no answer, when so long was waited for it.
+fn failed(error: reqwest::Error, deadline: Duration) -> CallError {
+    if is_fenced(&error) {
+        CallError::NotLeading
+    } else if error.is_timeout() && !error.is_connect() {
+        CallError::Timeout { seconds: deadline.as_secs() }
+    } else {
+        // The address may hold a password.
+        CallError::Unreachable(Box::new(error.without_url()))
     }
 }

@@ -4,20 +4,15 @@ use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{NodeTerm, Phase, Pod, PodKind, PodSpec, SharedSpec};
 use jiff::Timestamp;
 
-use super::{Malformed, namespace_of, resources};
+use super::namespace_of;
 use crate::cluster::nomad::object;
 
-/// Translates an allocation of a job of this type, whose group asks for such nodes. It holds what it has until its client
-/// says that it has ended, whatever is wanted of it.
-pub fn allocation(object: &object::Allocation, job_type: &str, asks: Vec<NodeTerm>) -> Result<Pod, Malformed> {
-    if object.id.is_empty() {
-        return Err(Malformed::NoId);
-    }
-    let requests = object.allocated_resources.as_ref().map(resources::of_allocation).transpose()?.unwrap_or_default();
-    let spec = spec(&object.namespace, &object.job_id, job_type, requests, asks);
-    Ok(Pod {
+/// Translates an allocation that is like this. It holds what it has until its client says that it has ended, whatever is
+/// wanted of it.
+pub(super) fn pod(object: &object::Allocation, spec: SharedSpec) -> Pod {
+    Pod {
         name: name(object).into(),
-        spec: SharedSpec::new(spec),
+        spec,
         node: Some(object.node_id.as_str()).filter(|id| !id.is_empty()).map(Into::into),
         phase: match &*object.client_status {
             "complete" => Phase::Succeeded,
@@ -28,7 +23,12 @@ pub fn allocation(object: &object::Allocation, job_type: &str, asks: Vec<NodeTer
         created: Timestamp::from_nanosecond(object.create_time.into()).ok().filter(|_| object.create_time > 0),
         deleting: matches!(&*object.desired_status, "stop" | "evict") && !is_terminal(&object.client_status),
         ..Pod::default()
-    })
+    }
+}
+
+/// What people are shown of an allocation.
+pub fn full_name(object: &object::Allocation) -> String {
+    format!("{}/{}", namespace_of(&object.namespace), name(object))
 }
 
 /// Whether a client status means that an allocation has ended.

@@ -9,18 +9,19 @@ use headroom_core::snapshot::{Change, Coverage, Kind, Node, Pod, PodKind, Shared
 use jiff::Timestamp;
 
 use super::allocation::spec;
-use super::{Asks, Malformed, allocation, is_terminal, namespace_of, node, resources};
+use super::held::{Held, Likeness};
+use super::{Asks, Malformed, namespace_of, node, resources};
 use crate::cluster::nomad::object::{self, Allocation, Evaluation, Job, JobSummary};
 use crate::cluster::nomad::rights::Rights;
 
 /// A job by its namespace and ID.
-type JobKey = (String, String);
+pub(super) type JobKey = (String, String);
 
 /// Objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Gathered {
     nodes: BTreeMap<String, object::Node>,
-    allocations: BTreeMap<String, Allocation>,
+    allocations: Held,
     jobs: BTreeMap<JobKey, Job>,
     summaries: BTreeMap<JobKey, JobSummary>,
     evaluations: BTreeMap<String, Evaluation>,
@@ -74,12 +75,18 @@ impl Gathered {
 
     /// Takes in an allocation.
     pub fn allocation(&mut self, mut object: Allocation) -> Result<(), Malformed> {
-        allocation(&object, "", Vec::new())?;
-        if let Some(job) = object.job.take() {
-            object.job_type = object.job_type.or_else(|| Some(job.kind.clone()));
-            self.jobs.entry(key(&object.namespace, &object.job_id)).or_insert(job);
+        if object.id.is_empty() {
+            return Err(Malformed::NoId);
         }
-        self.allocations.insert(object.id.clone(), object);
+        let job = object.job.take();
+        if object.job_type.is_none() {
+            object.job_type = job.as_ref().map(|job| job.kind.clone());
+        }
+        let key = job.is_some().then(|| key(&object.namespace, &object.job_id));
+        self.allocations.add(object)?;
+        if let (Some(key), Some(job)) = (key, job) {
+            self.jobs.entry(key).or_insert(job);
+        }
         Ok(())
     }
 
@@ -144,15 +151,13 @@ impl Gathered {
     }
 
     /// What all of it says together.
-    pub fn sight(&self) -> Sight {
+    pub fn sight(mut self) -> Sight {
         let mut sight = Sight { newest: self.newest(), ..Sight::default() };
-        sight.warnings.extend(self.misread.iter().cloned());
+        sight.warnings.append(&mut self.misread);
         let nodes = self.nodes.values().filter_map(|object| node(object).ok());
         let measured = |node: Node| Node { busy: self.busy.get(&node.name).copied(), ..node };
         sight.changes.extend(nodes.map(|node| Change::Node(Box::new(measured(node)))));
         self.warn_of_nodes(&mut sight);
-        let pods = self.allocations.values().filter_map(|object| self.pod(object));
-        sight.changes.extend(pods.map(Change::Pod));
         let incomplete = self.warn_of_allocations(&mut sight);
         self.add_waiting(&mut sight);
         let coverage = |seen: bool, partial: bool| match (seen, partial) {
@@ -173,13 +178,17 @@ impl Gathered {
             };
             sight.changes.push(Change::Coverage(kind, coverage));
         }
+        // What is equal is looked at once: there may be many thousands.
+        let specs: Vec<SharedSpec> = self.allocations.likenesses().map(|like| self.spec(like)).collect();
+        sight.changes.extend(self.allocations.into_pods(&specs).map(Change::Pod));
         sight
     }
 
-    fn pod(&self, object: &Allocation) -> Option<Pod> {
-        let job = self.jobs.get(&key(&object.namespace, &object.job_id));
-        let job_type = object.job_type.as_deref().or(job.map(|job| &*job.kind)).unwrap_or("service");
-        allocation(object, job_type, job.map(|job| asks(job, &object.task_group).terms()).unwrap_or_default()).ok()
+    fn spec(&self, like: &Likeness) -> SharedSpec {
+        let job = self.jobs.get(&like.job);
+        let job_type = like.job_type.as_deref().or(job.map(|job| &*job.kind)).unwrap_or("service");
+        let asks = job.map(|job| asks(job, &like.group).terms()).unwrap_or_default();
+        SharedSpec::new(spec(&like.job.0, &like.job.1, job_type, like.holds.clone().unwrap_or_default(), asks))
     }
 
     fn warn_of_nodes(&self, sight: &mut Sight) {
@@ -202,15 +211,13 @@ impl Gathered {
                            /v1/allocations?resources=true&namespace=* with one that has read-job in every namespace";
             sight.warnings.push(("allocations".to_owned(), problem.to_owned()));
         }
-        let live = || self.allocations.values().filter(|object| !is_terminal(&object.client_status));
-        let silent = live().filter(|object| object.allocated_resources.is_none()).count();
+        let silent = self.allocations.silent();
         if silent > 0 {
             let problem =
                 format!("of {silent} it is not known what they hold; hint: read /v1/allocations?resources=true");
             sight.warnings.push(("allocations".to_owned(), problem));
         }
-        let mut seen: BTreeMap<JobKey, u32> = BTreeMap::new();
-        live().for_each(|object| *seen.entry(key(&object.namespace, &object.job_id)).or_default() += 1);
+        let seen = self.allocations.by_job();
         let mut missing = false;
         let is_list = self.listed.is_some() || !self.allocations.is_empty();
         for (key, summary) in self.summaries.iter().filter(|_| is_list) {
@@ -313,12 +320,7 @@ impl Gathered {
         if let Some(known) = known {
             return resources::of_group(known).ok();
         }
-        let mut same = self.allocations.values().filter(|object| {
-            object.task_group == *group
-                && object.job_id == *job
-                && namespace_of(&object.namespace) == namespace_of(namespace)
-        });
-        same.find_map(|object| resources::of_allocation(object.allocated_resources.as_ref()?).ok())
+        self.allocations.size(&key(namespace, job), group).cloned()
     }
 
     fn newest(&self) -> Option<Timestamp> {
@@ -326,13 +328,11 @@ impl Gathered {
             let events = object.events.iter().filter_map(|event| event.timestamp.parse().ok());
             events.chain(Timestamp::from_second(object.status_updated_at).ok())
         });
-        let allocations = self.allocations.values().map(|object| object.modify_time.max(object.create_time));
-        let allocations = allocations.filter_map(|time| Timestamp::from_nanosecond(time.into()).ok());
-        nodes.chain(allocations).max().filter(|newest| *newest > Timestamp::UNIX_EPOCH)
+        nodes.chain(self.allocations.newest()).max().filter(|newest| *newest > Timestamp::UNIX_EPOCH)
     }
 }
 
-fn key(namespace: &str, job: &str) -> JobKey {
+pub(super) fn key(namespace: &str, job: &str) -> JobKey {
     (namespace_of(namespace).to_owned(), job.to_owned())
 }
 

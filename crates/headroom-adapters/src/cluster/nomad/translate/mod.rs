@@ -3,12 +3,13 @@
 mod allocation;
 mod constraints;
 mod gathered;
+mod held;
 mod node;
 mod resources;
 #[cfg(test)]
 mod tests;
 
-pub use allocation::{allocation, is_terminal};
+pub use allocation::{full_name, is_terminal};
 pub use constraints::Asks;
 pub use gathered::{Gathered, Sight};
 pub use node::node;

@@ -17,11 +17,11 @@ fn check(nodes: &[Value], allocations: &[Value], rest: impl FnOnce(&mut Gathered
         gathered.allocation(serde_json::from_value(object.clone()).unwrap()).unwrap();
     }
     rest(&mut gathered);
-    expected.assert_eq(&show(&gathered));
+    expected.assert_eq(&show(gathered));
 }
 
 /// Nodes with their pods, pods that wait, and warnings.
-fn show(gathered: &Gathered) -> String {
+fn show(gathered: Gathered) -> String {
     let Sight { changes, warnings, newest } = gathered.sight();
     let mut builder = Builder::new();
     changes.into_iter().for_each(|change| builder.apply(change));
