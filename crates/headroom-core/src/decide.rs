@@ -75,13 +75,14 @@ fn decide_all<'a>(round: &mut Round<'a>) -> Decided<'a> {
     refuse_disputes(round, &membership);
     let mut remembered: Vec<GroupMemory> = policy.groups.iter().map(|group| memory.group(&group.name)).collect();
     let mut reports: Vec<Option<GroupReport>> = Vec::new();
+    let mut backoffs = memory.backoffs.clone();
+    backoffs.forget_stale(round.now, &policy.pending.backoff);
     for ((at, group), memory) in policy.groups.iter().enumerate().zip(&mut remembered) {
-        reports.push(decide_group(round, &membership, at, group, memory));
+        reports.push(decide_group(round, &membership, at, group, memory, &mut backoffs));
     }
     let look = Look::new(round, &membership);
     round.idle = look.as_ref().map(Look::ranks).unwrap_or_default();
     round.leaving = look.as_ref().map(|look| look.may_return(snapshot)).unwrap_or_default();
-    let mut backoffs = memory.backoffs.clone();
     let outcome = pending::pass(round, &membership, &mut remembered, &mut backoffs, &mut reports);
     round.report.groups = reports.into_iter().flatten().collect();
     Decided { membership, remembered, backoffs, look, outcome }
@@ -160,6 +161,7 @@ fn decide_group<'a>(
     at: usize,
     group: &Group,
     memory: &mut GroupMemory,
+    backoffs: &mut Backoffs,
 ) -> Option<GroupReport> {
     if group.mode == Mode::Off {
         round.refuse_group(group, Why::ModeOff);
@@ -176,8 +178,10 @@ fn decide_group<'a>(
     };
     match &group.strategy {
         Strategy::Utilization(settings) => Some(utilization::pass(round, group, settings, &members, memory)),
-        Strategy::MemoryPool(settings) => Some(pool::pass(round, group, Rule::Memory(settings), &members, memory)),
-        Strategy::CpuPool(settings) => Some(pool::pass(round, group, Rule::Cpu(settings), &members, memory)),
+        Strategy::MemoryPool(settings) => {
+            Some(pool::pass(round, group, Rule::Memory(settings), &members, memory, backoffs))
+        }
+        Strategy::CpuPool(settings) => Some(pool::pass(round, group, Rule::Cpu(settings), &members, memory, backoffs)),
         // Those are decided together, once the others are.
         Strategy::Pending(_) => None,
     }

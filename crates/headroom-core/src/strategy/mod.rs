@@ -1,5 +1,6 @@
 //! How the size of a group is decided: one file or folder for each strategy.
 
+mod arrivals;
 pub mod pending;
 pub(crate) mod pool;
 pub mod utilization;

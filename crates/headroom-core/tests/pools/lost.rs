@@ -23,8 +23,8 @@ fn a_machine_that_never_registered_is_removed_and_another_asked_for() {
             jobs 2 -> 1, wants +1, 1 in service, 1 never came, 2 servers: 500 used / 1000 each = 1, + 1 margin
               jobs: write off test://two because 1 machine did not come within 5m
 
-            jobs 1 -> 2, wants +1, 1 in service, 2 servers: 500 used / 1000 each = 1, + 1 margin
-              jobs: resize 1 -> 2 because 2 servers: 500 used / 1000 each = 1, + 1 margin
+            jobs 1, wants +1, 1 in service, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              not: group jobs: left alone until 2026-01-01T00:06:00Z: machines never came
         "#]],
     );
 }

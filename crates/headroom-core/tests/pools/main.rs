@@ -1,5 +1,6 @@
 //! Pools of a Nomad cluster: the seed's tables, and how servers come and go.
 
+mod backoff;
 mod drains;
 mod limits;
 mod lost;

@@ -96,3 +96,32 @@ fn a_pool_may_be_empty_and_still_grow() {
         "#]],
     );
 }
+
+/// hashicorp/nomad-autoscaler#584: a pool at 60 % with a target of 70 %, and work that needs more than the most that is free
+/// on any server.
+#[test]
+fn work_that_fits_nowhere_makes_a_pool_grow_although_the_average_is_low() {
+    check(
+        "group web onNomad min=1 max=9 above=70 slow=20/1 fast=10/1 target=4
+         node w{1..4} in=web cpu=6250m memory=9000 age=1h
+         pod w1 on=w1 running cpu=3750m memory=5400
+         pod w2 on=w2 running cpu=3750m memory=5400
+         pod w3 on=w3 running cpu=3750m memory=5400
+         pod w4 on=w4 running cpu=3750m memory=5400
+         pod blocked for=web cpu=4000m memory=10
+         group jobs memoryPool hardware=first:9000:6250 margin=0 max=9 target=4
+         node j{1..4} in=jobs cpu=6250m memory=9000 label=meta.hardware=first age=1h
+         pod j1 on=j1 running cpu=3750m memory=5400
+         pod j2 on=j2 running cpu=3750m memory=5400
+         pod j3 on=j3 running cpu=3750m memory=5400
+         pod j4 on=j4 running cpu=3750m memory=5400
+         pod waiting for=jobs cpu=4000m memory=10
+         look",
+        expect![[r#"
+            web 4 -> 5, wants +1, 4 in service, cpu 76% (19 of 25), memory 60.03% (21.1Ki of 35.16Ki)
+            jobs 4 -> 5, wants +1, 4 in service, 5 servers: 21.09Ki used / 8.79Ki each = 3; 1 more needed for 1 waiting task
+              web: resize 4 -> 5 because cpu 76% (19 of 25) is above 70%: 4 + 1 nodes needed
+              jobs: resize 4 -> 5 because 5 servers: 21.09Ki used / 8.79Ki each = 3; 1 more needed for 1 waiting task
+        "#]],
+    );
+}

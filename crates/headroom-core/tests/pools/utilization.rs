@@ -4,6 +4,7 @@ use expect_test::expect;
 
 use super::check;
 
+/// hashicorp/nomad-autoscaler#1286, and a node that is not ready.
 #[test]
 fn only_ready_and_eligible_nodes_count_with_what_is_on_them() {
     check(

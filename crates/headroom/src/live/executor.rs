@@ -71,7 +71,9 @@ pub(crate) enum Failure {
         first: String,
     },
     /// The plan names no machine, so that the cloud cannot be told which one is meant.
-    #[error("the node has no spec.providerID, by which its cloud would know it")]
+    #[error(
+        "it is not known which machine of its cloud the node is; hint: on Kubernetes its spec.providerID says it, on Nomad its name or address"
+    )]
     NoProviderId,
     /// Some evictions were refused; the next round asks again.
     #[error("{} of {} could not be evicted now: {first}", refused, count(*pods, "pod"))]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::daemon_sets::DaemonSets;
 use super::open::Open;
+use super::suffices;
 use super::template::new_machine;
-use super::{arrivals, suffices};
 use crate::backoff::{Backoffs, Key};
 use crate::guard;
 use crate::limits::Bound;
@@ -18,6 +18,7 @@ use crate::quantity::Totals;
 use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
 use crate::snapshot::{Kind, NodeView, Readiness};
+use crate::strategy::arrivals;
 use crate::strategy::write_off::write_off;
 
 /// A group to be looked at.

@@ -1,7 +1,6 @@
 //! Grow groups for pods that wait: all groups of this strategy are decided together, since each is an option for the
 //! same pods.
 
-mod arrivals;
 mod ask;
 mod buy;
 mod coming;
@@ -81,7 +80,6 @@ pub(crate) fn pass<'a>(
     if !policy.groups.iter().any(pending) {
         return None;
     }
-    backoffs.forget_stale(round.now, &policy.pending.backoff);
     let disputed_in = |at: usize| -> Vec<NodeView<'_>> {
         let of_group = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
         of_group.map(|(view, _)| *view).collect()

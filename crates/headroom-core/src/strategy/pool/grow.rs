@@ -14,9 +14,9 @@ use crate::snapshot::{NodeView, Readiness};
 impl Pass<'_, '_> {
     /// Adds `add` servers.
     pub(super) fn grow(&mut self, round: &mut Round<'_>, add: u32, reason: &Reason) {
-        let rest = add - self.bring_back(round, add, reason);
-        if rest > 0 {
-            self.ask(round, rest, reason);
+        let back = self.bring_back(round, add, reason);
+        if add > back {
+            self.ask(round, add - back, back, reason);
         }
     }
 
@@ -38,17 +38,20 @@ impl Pass<'_, '_> {
         u32::try_from(back).unwrap_or(u32::MAX)
     }
 
-    /// Asks the cloud for `add` more. Machines that never came are in its size and not in this base: what they leave open
+    /// Asks the cloud for `add` more than there are with the `back` that come back. Machines that never came are in its size and not in this base: what they leave open
     /// is not asked for a second time.
-    fn ask(&mut self, round: &mut Round<'_>, add: u32, reason: &Reason) {
-        let base = self.servers.present().saturating_add(self.servers.unregistered).min(self.size);
+    fn ask(&mut self, round: &mut Round<'_>, add: u32, back: u32, reason: &Reason) {
+        let there = self.servers.present().saturating_add(back).saturating_add(self.servers.unregistered);
+        let base = there.min(self.size);
         let wanted = base.saturating_add(add);
         let to = wanted.min(self.limits.max);
         if to < wanted {
             let allowed = self.limits.max.saturating_sub(base);
             round.refuse_group(self.group, Why::AtMax { wanted: add, allowed, max: self.limits.max });
         }
-        if to > self.size {
+        if let (true, Some(why)) = (wanted > self.size, self.backoff.clone()) {
+            round.refuse_group(self.group, why);
+        } else if to > self.size {
             round.act(self.group, Action::Resize { from: self.size, to }, reason.clone());
             let first = self.memory.request.map_or(round.now, |request| request.first);
             self.memory.request = Some(Request { first, last: round.now });

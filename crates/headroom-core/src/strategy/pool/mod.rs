@@ -23,12 +23,15 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::arrivals;
 use super::utilization::{Members, not_ready_since};
+use crate::backoff::{Backoffs, Key};
 use crate::guard::{self, Limits};
-use crate::machines::{Observed, machines};
+use crate::machines::{Machines, Observed, machines};
 use crate::memory::GroupMemory;
 use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
 use crate::policy::{CpuPool, Group, MemoryPool, ServerLife};
+use crate::pricing::Offering;
 use crate::round::Round;
 use crate::snapshot::Template;
 use servers::Servers;
@@ -61,6 +64,8 @@ struct Pass<'p, 'a> {
     memory: &'p mut GroupMemory,
     /// Why nothing may be removed from this pool for now, if so.
     fell: Option<Why>,
+    /// Why no server may be asked for for now, if so.
+    backoff: Option<Why>,
     /// The reason against removing anything has been given.
     said_no_removal: bool,
 }
@@ -72,6 +77,7 @@ pub(crate) fn pass<'a>(
     rule: Rule<'_>,
     members: &Members<'_, 'a>,
     memory: &mut GroupMemory,
+    backoffs: &mut Backoffs,
 ) -> GroupReport {
     let cloud = round.snapshot.group(&group.name);
     let everywhere = Rc::clone(&round.identities);
@@ -117,9 +123,11 @@ pub(crate) fn pass<'a>(
         not_ready_since: since,
         memory,
         fell,
+        backoff: None,
         said_no_removal: false,
     };
     let before = round.actions.len();
+    pass.learn(round, &observed, &machines, backoffs);
     // The size is another one then: what else is to change waits for the next round.
     let gave_up = pass.give_up(round, &observed, &machines);
     let sized = match rule {
@@ -150,6 +158,26 @@ pub(crate) fn pass<'a>(
 }
 
 impl<'a> Pass<'_, 'a> {
+    /// Learns from what came, and from what did not, whether the pool is left alone for now: a cloud that is sold out is not
+    /// asked again in every round.
+    fn learn(
+        &mut self,
+        round: &mut Round<'_>,
+        observed: &Observed<'_, '_>,
+        machines: &Machines,
+        backoffs: &mut Backoffs,
+    ) {
+        // Whichever hardware of its list there is, the pool takes.
+        let key = Key { group: Arc::clone(&self.group.name), offering: Offering::default() };
+        let settings = &round.policy.pending.backoff;
+        arrivals::learn(observed, machines, self.memory, backoffs, &key, settings, round.now);
+        let active = backoffs.active(&key, round.now);
+        self.backoff = active.map(|backoff| Why::BackingOff { until: backoff.until(), cause: backoff.cause });
+        if let Some(backoff) = active {
+            round.wake.at(backoff.until());
+        }
+    }
+
     /// Brings the pool to the size that is desired, at most one step in each interval.
     fn resize(&mut self, round: &mut Round<'a>, sizing: Sizing, step_interval: SignedDuration) {
         let (have, desired) = (sizing.servers, sizing.desired);

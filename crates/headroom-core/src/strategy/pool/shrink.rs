@@ -8,7 +8,7 @@ use super::servers::number;
 use super::unplaced::Free;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
-use crate::snapshot::{NodeView, PodSpec};
+use crate::snapshot::{NodeView, PodSpec, PodView};
 use crate::strategy::utilization::ineligible;
 
 impl<'a> Pass<'_, 'a> {
@@ -61,17 +61,15 @@ impl<'a> Pass<'_, 'a> {
             own.in_service = false;
             own.promised.clone()
         });
-        let mut tasks: Vec<(&PodSpec, String)> = Vec::new();
-        for task in server.pods().iter().filter(|task| task.blocks_removal()) {
-            tasks.push((task.spec, task.full_name()));
-        }
+        let mut tasks = server.pods();
+        tasks.retain(PodView::blocks_removal);
         for (class, count) in promised {
-            let name = class.first_pending().map(|task| task.full_name()).unwrap_or_default();
-            tasks.extend(std::iter::repeat_n((class.spec, name), count as usize));
+            tasks.extend(class.first_pending().into_iter().flat_map(|task| std::iter::repeat_n(task, count as usize)));
         }
-        tasks.sort_by_key(|(spec, _)| Reverse((spec.requests.memory, spec.requests.cpu)));
+        tasks.sort_by_key(|task| Reverse((task.spec.requests.memory, task.spec.requests.cpu)));
         let mut moved: Vec<(usize, &PodSpec)> = Vec::new();
-        for (spec, name) in tasks {
+        for task in tasks {
+            let spec = task.spec;
             let fits = |free: &Free<'a>| free.in_service && free.has_room(&spec.requests) && free.suits(round, spec);
             let place = self.free.iter_mut().enumerate().find(|(_, free)| fits(free));
             if let Some((to, place)) = place {
@@ -83,7 +81,7 @@ impl<'a> Pass<'_, 'a> {
                 self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
             }
             at.and_then(|at| self.free.get_mut(at)).into_iter().for_each(|own| own.in_service = true);
-            return Err(name);
+            return Err(task.full_name());
         }
         Ok(())
     }

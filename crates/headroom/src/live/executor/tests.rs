@@ -193,7 +193,12 @@ async fn a_node_without_a_machine_is_no_reason_to_ask_the_cloud() {
     let fake = Arc::new(Fake::default());
     let nameless = planned(Action::Remove { node: "a".into(), provider_id: None, pods: Vec::new() });
     let ends = carried_out(&fake, &[nameless]).await;
-    assert_eq!(ends, ["remove a: the node has no spec.providerID, by which its cloud would know it"]);
+    assert_eq!(
+        ends,
+        [
+            "remove a: it is not known which machine of its cloud the node is; hint: on Kubernetes its spec.providerID says it, on Nomad its name or address"
+        ]
+    );
     assert_eq!(fake.calls(), [""; 0]);
 }
 
