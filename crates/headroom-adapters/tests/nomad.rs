@@ -4,6 +4,8 @@
 mod actions;
 #[path = "nomad/keeping.rs"]
 mod keeping;
+#[path = "nomad/prometheus.rs"]
+mod prometheus;
 #[path = "nomad/seeing.rs"]
 mod seeing;
 

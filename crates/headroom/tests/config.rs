@@ -197,7 +197,19 @@ groups:
     strategy: { pending: {} }
 ";
     let pools = "
-cluster: { nomad: {} }
+cluster:
+  nomad:
+    region: eu
+    state: { folder: { path: /var/lib/headroom } }
+    cpuUsage:
+      prometheus:
+        address: http://prometheus:9090
+        query: 100 - avg by (node_id) (nomad_client_host_cpu_idle)
+        nodeLabel: node_id
+        tokenVariable: PROMETHEUS
+        tokenFile: secrets/prometheus
+        maxAge: 30s
+        timeout: 3s
 groups:
   - name: jobs
     select: { datacenter: dc1, nodeClass: job, nodePool: default, meta: { tier: two }, label: { own: x } }
@@ -216,7 +228,8 @@ groups:
 ";
     let pools = config::parse("", pools).unwrap();
     assert_eq!(pools.interval.as_secs(), 15, "of a Nomad cluster");
-    expect_file!["config/every-pool-key.txt"].assert_eq(&format!("{:#?}\n", pools.policy.groups));
+    let text = format!("{:#?}\n{:#?}\n", pools.cluster, pools.policy.groups);
+    expect_file!["config/every-pool-key.txt"].assert_eq(&text);
     let [utilization, pending] = [utilization, pending].map(|text| config::parse("", text).unwrap());
     let group = serde_json::to_value(&utilization.policy.groups[0]).unwrap();
     expect_file!["config/every-key.txt"].assert_eq(&format!("{utilization:#?}\n"));

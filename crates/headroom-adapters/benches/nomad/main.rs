@@ -8,14 +8,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use headroom_adapters::cluster::Cluster;
-use headroom_adapters::cluster::nomad::Nomad;
 use headroom_adapters::cluster::nomad::client::{Access, Client};
+use headroom_adapters::cluster::nomad::{Meter, Nomad};
 use headroom_adapters::fence::Fence;
 use headroom_core::decide;
 use headroom_core::memory::Memory;
 use headroom_core::policy::{CpuPool, Group, Hardware, MemoryPool, Policy, Selection, Size, Strategy, Utilization};
 use headroom_core::snapshot::{Builder, Coverage, Kind};
 use jiff::Timestamp;
+
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const NODES: u64 = 5_000;
 const ALLOCATIONS: u64 = 100_000;
@@ -48,7 +52,8 @@ fn own() -> Command {
 }
 
 async fn measure(how: &str) {
-    let mut server = own().args(["serve", how]).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut server = own();
+    let mut server = server.args(["serve", how]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
     let url = url(&mut server);
     let access = Access::new(Some(&url), None, |_| None).expect("it is an address");
     let client = Client::new(&access, Fence::closed()).expect("nothing is wrong with it");
@@ -57,7 +62,7 @@ async fn measure(how: &str) {
     let start = Instant::now();
     let cluster = Nomad::start(client);
     let measured = policy.groups.iter().filter(|group| matches!(group.strategy, Strategy::CpuPool(_)));
-    cluster.measure(measured.map(|group| group.select.clone()).collect());
+    cluster.measure(measured.map(|group| group.select.clone()).collect(), Meter::Clients);
     let mut builder = Builder::new();
     let mut known = Memory::default();
     let (changes, read) = loop {

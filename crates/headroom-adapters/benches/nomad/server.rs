@@ -57,7 +57,7 @@ struct Cluster {
     job_stub: String,
 }
 
-/// Serves until the process ends, and prints where.
+/// Serves as long as there is somebody at the other end of the standard input, and prints where.
 pub(crate) async fn serve(pages: bool) {
     let node: Value = serde_json::from_str(include_str!("node.json")).expect("it is JSON");
     let stub = node.as_object().expect("an object").iter().filter(|(key, _)| OF_STUB.contains(&key.as_str()));
@@ -87,7 +87,11 @@ pub(crate) async fn serve(pages: bool) {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("the loopback interface is there");
     println!("{}", listener.local_addr().expect("it listens"));
     let router = Router::new().fallback(answer).with_state(cluster);
-    axum::serve(listener, router).await.expect("it serves");
+    let over = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+    tokio::select! {
+        served = axum::serve(listener, router) => served.expect("it serves"),
+        _ = over => std::process::exit(0),
+    }
 }
 
 /// The template without line breaks. Keys in two signs stand for numbers.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fake_nomad::{Failing, Fake, JobSpec, NodeSpec, Token};
 use headroom_adapters::cluster::Cluster;
+use headroom_adapters::cluster::nomad::Meter;
 use headroom_adapters::fence::Fence;
 use headroom_core::keys::{DRAINING, INELIGIBLE};
 use headroom_core::policy::{Percent, Selection};
@@ -204,7 +205,7 @@ async fn how_busy_servers_are_is_asked_of_their_clients() {
         let other = fake.add_node(NodeSpec { busy: vec![50.0], ..node("three") });
         let mut sight = Sight::of(open(&fake));
         let labels = [(Box::<str>::from("node.class"), Box::<str>::from("gg"))].into_iter().collect();
-        sight.cluster.measure(vec![Selection { labels, ..Selection::default() }]);
+        sight.cluster.measure(vec![Selection { labels, ..Selection::default() }], Meter::Clients);
         let busy = |seen: &Snapshot, id: &str| seen.node(id).and_then(|view| view.node.busy);
         sight.until("it is known", |seen, _| busy(seen, &measured) == Some(Percent(6500))).await;
         let seen = sight.builder.snapshot();

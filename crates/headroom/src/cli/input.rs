@@ -55,7 +55,7 @@ impl Input {
         };
         let round = if self.files.is_empty() {
             let Connection { kubeconfig, context } = &self.connection;
-            let dump = live::read(&cluster, kubeconfig.as_deref(), context.as_deref())?;
+            let dump = live::read(&cluster, policy.as_ref(), kubeconfig.as_deref(), context.as_deref())?;
             let now = self.now.map_or((Timestamp::now(), Now::Clock), |now| (now, Now::Given));
             Round::at(dump, policy, now)
         } else {

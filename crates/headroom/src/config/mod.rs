@@ -26,7 +26,7 @@ use headroom_core::policy::Policy;
 use jiff::SignedDuration;
 
 use file::growth::Grows;
-pub use file::{Aws, Cloud, Cluster, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, Servers, State};
+pub use file::{Aws, Cloud, Cluster, CpuUsage, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, Servers, State};
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;

@@ -24,6 +24,7 @@ pub(super) fn take(item: &impl Item, kind: Kind, gathered: &mut Gathered) -> Res
         Kind::Job => gathered.job(item.read()?),
         Kind::JobSummary => gathered.summary(item.read()?),
         Kind::Evaluation => gathered.evaluation(item.read()?),
+        Kind::ClientStats => gathered.stats(&item.read()?),
     }?;
     Ok(())
 }

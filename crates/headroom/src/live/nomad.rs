@@ -10,12 +10,12 @@ use headroom_adapters::election::{Election, Timing};
 use headroom_adapters::fence::Fence;
 use headroom_adapters::notebook::folder::{Folder, FolderLease};
 use headroom_adapters::notebook::{Notebook, Pause};
-use headroom_core::policy::Strategy;
+use headroom_core::policy::{Policy, Selection, Strategy};
 
 use super::herald::Herald;
 use super::owners::{self, Connection};
 use super::session::{Options, Reached};
-use crate::config::{self, Config, State};
+use crate::config::{self, Cluster, Config, State};
 
 /// Says which allocation this program is, where it runs as a task of Nomad.
 const ALLOCATION: &str = "NOMAD_ALLOC_ID";
@@ -46,6 +46,12 @@ pub(crate) async fn set_pause(
         State::Variables { path } => Variables::new(connect(nomad, fence)?, path).set_pause(group, pause).await?,
         State::Folder { path } => Folder::new(Path::new(&**path), fence).set_pause(group, pause)?,
     })
+}
+
+/// Which servers' cpus matter.
+pub(super) fn measured(policy: &Policy) -> Vec<Selection> {
+    let pools = policy.groups.iter().filter(|group| matches!(group.strategy, Strategy::CpuPool(_)));
+    pools.map(|group| group.select.clone()).collect()
 }
 
 /// Reaches that region, with an election if instances agree on one that acts.
@@ -82,7 +88,7 @@ pub(super) async fn reach(
     });
     let cluster = Arc::new(Nomad::start(client.clone()));
     let connection = Connection { kubernetes: None, fence: fence.clone() };
-    let measured = Arc::clone(&cluster);
+    let cpu_of = Arc::clone(&cluster);
     Ok(Reached {
         notebook: notebook(&client, &nomad.state, &fence),
         cluster,
@@ -90,8 +96,9 @@ pub(super) async fn reach(
         election,
         rivals: None,
         make_owners: Box::new(move |config: &Config| {
-            let pools = config.policy.groups.iter().filter(|group| matches!(group.strategy, Strategy::CpuPool(_)));
-            measured.measure(pools.map(|group| group.select.clone()).collect());
+            if let Cluster::Nomad(nomad) = &config.cluster {
+                cpu_of.measure(measured(&config.policy), nomad.cpu_usage.meter());
+            }
             owners::of(config, &connection)
         }),
         // Nomad has no place where users look for what was done to their jobs.

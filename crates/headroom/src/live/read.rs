@@ -9,6 +9,7 @@ use headroom_adapters::cluster::Cluster;
 use headroom_adapters::cluster::kubernetes::{Kubernetes, client};
 use headroom_adapters::cluster::nomad::Nomad;
 use headroom_adapters::fence::Fence;
+use headroom_core::policy::Policy;
 use headroom_core::snapshot::Builder;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
@@ -24,9 +25,10 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// How long is waited for everything else, once nodes and pods are there: some of it may not be allowed to be read.
 const REST: Duration = Duration::from_secs(3);
 
-/// Reads the cluster that is meant. Nothing is written to it.
+/// Reads the cluster that is meant, and what `policy` needs of it. Nothing is written to it.
 pub(crate) fn read(
     cluster: &config::Cluster,
+    policy: Option<&Policy>,
     kubeconfig: Option<&Path>,
     context: Option<&str>,
 ) -> anyhow::Result<Dump> {
@@ -43,7 +45,10 @@ pub(crate) fn read(
             config::Cluster::Nomad(settings) => {
                 let client = nomad::connect(settings, Fence::closed())?;
                 client.regions().await.context("Nomad does not answer")?;
-                Box::new(Nomad::start(client))
+                let cluster = Nomad::start(client);
+                let measured = policy.map(nomad::measured).unwrap_or_default();
+                cluster.measure(measured, settings.cpu_usage.meter());
+                Box::new(cluster)
             }
         };
         let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());

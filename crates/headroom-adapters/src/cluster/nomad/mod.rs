@@ -26,6 +26,7 @@ use self::client::{CallError, Client};
 use self::watch::Watch;
 use super::{Cluster, ClusterError, Observation, Refused};
 
+pub use busy::{Meter, PrometheusQuery};
 pub use lease::VariableLease;
 pub use notes::Variables;
 pub use rights::Rights;
@@ -42,9 +43,9 @@ impl Nomad {
         Nomad { watch: Watch::start(client.clone()), client }
     }
 
-    /// How busy servers are is asked for where one of these selects them.
-    pub fn measure(&self, selections: Vec<Selection>) {
-        self.watch.measure(selections);
+    /// How busy servers are is asked of `meter` where one of these selects them.
+    pub fn measure(&self, selections: Vec<Selection>, meter: Meter) {
+        self.watch.measure(selections, meter);
     }
 }
 
@@ -93,6 +94,21 @@ impl Cluster for Nomad {
     /// It is purged once it is down: one that is alive would come back within a second.
     async fn forget(&self, node: &str) -> Result<(), ClusterError> {
         self.watch.going(node);
+        Ok(())
+    }
+}
+
+/// An error with its causes.
+struct Chain<'a>(&'a dyn std::error::Error);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
         Ok(())
     }
 }

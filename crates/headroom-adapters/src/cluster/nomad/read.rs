@@ -1,12 +1,13 @@
 //! Reads a cluster: lists every time, and whole nodes and jobs when they have changed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures::StreamExt;
 use headroom_core::policy::Selection;
 use jiff::Timestamp;
 
-use super::busy::Busy;
+use super::busy::{Busy, Meter};
 use super::client::{CallError, Client, Listed};
 use super::object::{self, Allocation, Job, Node};
 use super::rights::rights;
@@ -18,8 +19,8 @@ const CALLS: usize = 16;
 /// What is asked for again only when it has changed.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    nodes: BTreeMap<String, Node>,
-    jobs: BTreeMap<(String, String), Job>,
+    nodes: BTreeMap<String, Arc<Node>>,
+    jobs: BTreeMap<(String, String), Arc<Job>>,
     busy: Busy,
 }
 
@@ -40,8 +41,13 @@ pub(super) struct Unread {
 }
 
 impl Reader {
-    /// Reads everything. How busy a server is is asked for where one of `measured` selects it.
-    pub(super) async fn read(&mut self, client: &Client, measured: &[Selection]) -> Result<Reading, Unread> {
+    /// Reads everything. How busy a server is is asked of `meter` where one of `measured` selects it.
+    pub(super) async fn read(
+        &mut self,
+        client: &Client,
+        measured: &[Selection],
+        meter: &Meter,
+    ) -> Result<Reading, Unread> {
         let at = Timestamp::now();
         let unread = |what| move |source| Unread { what, source };
         let mut gathered = Gathered::default();
@@ -63,31 +69,34 @@ impl Reader {
         gathered.listed(rights.map_err(unread("what the token may see"))?);
         misread.into_iter().for_each(|reason| gathered.misread(object::Kind::Node, reason));
         for node in self.nodes.values() {
-            if let Err(error) = gathered.node(node.clone()) {
+            if let Err(error) = gathered.shared_node(Arc::clone(node)) {
                 gathered.misread(object::Kind::Node, format!("node {}: {error}", node.id));
             }
         }
-        for job in listed.into_iter().chain(self.jobs.values().cloned()) {
+        for job in listed.into_iter().map(Arc::new).chain(self.jobs.values().map(Arc::clone)) {
             // Its ID has been read: it is in the list.
-            let _ = gathered.job(job);
+            let _ = gathered.shared_job(job);
         }
+        let mut warnings = Vec::new();
         if !measured.is_empty() {
             let is_measured = |node: &headroom_core::snapshot::Node| measured.iter().any(|select| select.matches(node));
             let ready = self.nodes.values().filter(|node| node.status == "ready");
-            let nodes = ready.filter_map(|node| translate::node(node).ok()).filter(is_measured).map(|node| node.name);
-            self.busy.ask(client, nodes.collect()).await;
-            for (node, busy) in self.busy.at(Timestamp::now()) {
+            let nodes: Vec<_> = ready.filter_map(|node| translate::node(node).ok()).filter(is_measured).collect();
+            self.busy.ask(meter, client, &nodes).await;
+            for (node, busy) in self.busy.at(meter, Timestamp::now()) {
                 gathered.busy(node, busy);
             }
+            warnings.extend(self.busy.warnings().map(|problem| ("cpu usage".to_owned(), problem)));
         }
-        let sight = tokio::task::block_in_place(|| gathered.sight());
+        let mut sight = tokio::task::block_in_place(|| gathered.sight());
+        sight.warnings.append(&mut warnings);
         Ok(Reading { sight, at })
     }
 }
 
 /// Brings the whole nodes up to date, and answers why some cannot be understood. Lists leave out the meta attributes, by which
 /// a node is in a pool.
-async fn whole_nodes(known: &mut BTreeMap<String, Node>, client: &Client) -> Result<Vec<String>, CallError> {
+async fn whole_nodes(known: &mut BTreeMap<String, Arc<Node>>, client: &Client) -> Result<Vec<String>, CallError> {
     let Listed { objects, skipped: mut misread } = client.nodes().await?;
     let mut before = std::mem::take(known);
     let mut changed = Vec::new();
@@ -99,11 +108,15 @@ async fn whole_nodes(known: &mut BTreeMap<String, Node>, client: &Client) -> Res
             _ => changed.push(node.id),
         }
     }
-    let calls = changed.into_iter().map(|id| async move { (client.node(&id).await, id) });
-    let mut answers = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS);
+    // Each call is made when its turn has come: thousands that wait would take much memory.
+    let calls = futures::stream::iter(changed).map(|id| {
+        let client = client.clone();
+        async move { (client.node(&id).await, id) }
+    });
+    let mut answers = calls.buffer_unordered(CALLS);
     while let Some((answer, id)) = answers.next().await {
         match answer {
-            Ok(found) => drop(known.insert(id, slim(found))),
+            Ok(found) => drop(known.insert(id, Arc::new(slim(found)))),
             // It has gone since.
             Err(CallError::Refused { status: 404, .. }) => {}
             Err(error) => misread.push(format!("node {id}: {error}")),
@@ -113,7 +126,7 @@ async fn whole_nodes(known: &mut BTreeMap<String, Node>, client: &Client) -> Res
 }
 
 /// Brings the whole jobs up to date, and answers the list, which leaves out what the groups of a job ask for.
-async fn whole_jobs(known: &mut BTreeMap<(String, String), Job>, client: &Client) -> Result<Vec<Job>, CallError> {
+async fn whole_jobs(known: &mut BTreeMap<(String, String), Arc<Job>>, client: &Client) -> Result<Vec<Job>, CallError> {
     let mut listed = client.jobs().await?.objects;
     let mut before = std::mem::take(known);
     let mut missing = Vec::new();
@@ -130,12 +143,15 @@ async fn whole_jobs(known: &mut BTreeMap<(String, String), Job>, client: &Client
             None => missing.push(key),
         }
     }
-    let calls = missing.into_iter().map(|key| async move { (client.job(&key.0, &key.1).await, key) });
-    let mut answers = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(CALLS);
+    let calls = futures::stream::iter(missing).map(|key| {
+        let client = client.clone();
+        async move { (client.job(&key.0, &key.1).await, key) }
+    });
+    let mut answers = calls.buffer_unordered(CALLS);
     while let Some((answer, key)) = answers.next().await {
         // What its tasks ask for is then taken to be what those that are there hold, and that is said.
         if let Ok(job) = answer {
-            known.insert(key, job);
+            known.insert(key, Arc::new(job));
         }
     }
     Ok(listed)

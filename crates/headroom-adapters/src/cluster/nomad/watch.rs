@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headroom_core::policy::Selection;
-use headroom_core::snapshot::{Change, Coverage, Kind, ObjectKey, Snapshot};
-use indexmap::IndexMap;
+use headroom_core::snapshot::{Change, Coverage, Kind, Snapshot};
 use jiff::Timestamp;
-use rustc_hash::FxBuildHasher;
 use tokio::sync::Notify;
 use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::Chain;
 use super::act::purge_if_down;
+use super::busy::Meter;
 use super::client::Client;
-use super::known::Known;
+use super::known::{Known, Latest};
 use super::read::{Reader, Reading, nodes};
 use crate::cluster::Observation;
 
@@ -55,7 +55,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// The latest change of each object since the last observation.
-    changes: IndexMap<ObjectKey, Change, FxBuildHasher>,
+    changes: Latest,
     coverage: BTreeMap<Kind, Coverage>,
     read_at: Option<Timestamp>,
     /// Of the last reading.
@@ -63,6 +63,7 @@ struct State {
     /// What could not be read.
     unread: Vec<String>,
     measured: Vec<Selection>,
+    meter: Meter,
     /// Nodes whose machines have been removed, and since when: they are purged once they are down.
     going: BTreeMap<Arc<str>, Instant>,
 }
@@ -79,11 +80,11 @@ impl Watch {
         Watch { shared, _tasks: tasks }
     }
 
-    /// How busy servers are is asked for where one of these selects them.
-    pub(super) fn measure(&self, selections: Vec<Selection>) {
+    /// How busy servers are is asked of `meter` where one of these selects them.
+    pub(super) fn measure(&self, selections: Vec<Selection>, meter: Meter) {
         let mut state = self.shared.state();
-        if state.measured != selections {
-            state.measured = selections;
+        if (&state.measured, &state.meter) != (&selections, &meter) {
+            (state.measured, state.meter) = (selections, meter);
             self.shared.woken.notify_one();
         }
     }
@@ -113,7 +114,7 @@ impl Watch {
         };
         let ages = BTreeMap::from([(Kind::Nodes, read_at), (Kind::Pods, read_at)]);
         let coverage = coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
-        let changes = changes.into_values().chain(coverage).filter(|change| !known.has(change)).collect();
+        let changes = changes.take().chain(coverage).filter(|change| !known.has(change)).collect();
         Observation { changes, as_of: Timestamp::now(), ages, warnings }
     }
 }
@@ -166,8 +167,11 @@ async fn keep_reading(shared: Arc<Shared>) {
     let (mut reader, mut known) = (Reader::default(), Known::default());
     loop {
         let begin = Instant::now();
-        let measured = shared.state().measured.clone();
-        match reader.read(&shared.client, &measured).await {
+        let (measured, meter) = {
+            let state = shared.state();
+            (state.measured.clone(), state.meter.clone())
+        };
+        match reader.read(&shared.client, &measured, &meter).await {
             Ok(reading) => shared.take(reading, &mut known).await,
             Err(unread) => {
                 let text = format!("{:#}", Chain(&unread));
@@ -202,20 +206,5 @@ async fn wake(shared: Arc<Shared>, list: &'static str) {
                 sleep(RETRY).await;
             }
         }
-    }
-}
-
-/// An error with its causes.
-struct Chain<'a>(&'a dyn std::error::Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::cpu_usage::{self, CpuUsage};
 use crate::config::kind::{Kind, one_of, text, variant};
 use crate::config::record::Record;
 
@@ -26,6 +27,8 @@ pub struct Nomad {
     pub region: Option<Arc<str>>,
     /// Where memory, pauses and the lock are.
     pub state: State,
+    /// Who says how busy servers are.
+    pub cpu_usage: CpuUsage,
 }
 
 /// Where memory, pauses and the lock are.
@@ -80,6 +83,12 @@ pub(super) fn kind() -> Kind<Cluster> {
         |nomad| &mut nomad.state,
         "Where Headroom keeps what it has to remember, what is paused, and the lock by which instances agree on the one \
          that acts (`leaderElection`).",
+    )
+    .field(
+        "cpuUsage",
+        cpu_usage::kind(),
+        |nomad| &mut nomad.cpu_usage,
+        "Who says how busy the cpus of servers are, for pools that are sized by it (`cpuPool`).",
     );
     let variants = vec![
         variant("kubernetes", "A Kubernetes cluster, found the way kubectl finds it.", kubernetes.kind()),

@@ -8,6 +8,7 @@ mod backoff;
 mod catalogue;
 mod cloud;
 mod cluster;
+mod cpu_usage;
 mod expander;
 mod externalgrpc;
 pub(crate) mod group;
@@ -37,6 +38,7 @@ mod warnings;
 pub use aws::Aws;
 pub use cloud::Cloud;
 pub use cluster::{Cluster, Nomad, State};
+pub use cpu_usage::CpuUsage;
 pub use externalgrpc::ExternalGrpc;
 pub use kwok::Kwok;
 pub use live::{Live, OtherAutoscalers};
@@ -108,6 +110,9 @@ impl Grows for File {
     }
 
     fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
+        if let Cluster::Nomad(nomad) = &mut self.cluster {
+            nomad.cpu_usage.settle(folder);
+        }
         for Draft { cloud, places, .. } in &mut self.groups {
             if let Cloud::ExternalGrpc(external) = cloud {
                 external.load(folder, &places.of("cloud"), problems);

@@ -40,10 +40,10 @@ pub enum TokenError {
 }
 
 /// A token. It is shown nowhere.
-pub(super) struct Secret(HeaderValue);
+pub(crate) struct Secret(HeaderValue);
 
 impl Token {
-    pub(super) fn read(&self) -> Result<Secret, TokenError> {
+    pub(crate) fn read(&self) -> Result<Secret, TokenError> {
         let (place, text) = match self {
             Token::Environment(variable) => {
                 let text = std::env::var(variable).ok().filter(|text| !text.trim().is_empty());
@@ -68,7 +68,7 @@ impl Token {
 }
 
 impl Secret {
-    pub(super) fn header(self) -> HeaderValue {
+    pub(crate) fn header(self) -> HeaderValue {
         self.0
     }
 }

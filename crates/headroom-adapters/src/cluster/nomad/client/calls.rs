@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Call, CallError, Client, Listed};
-use crate::cluster::nomad::object::{Allocation, Job, Node};
+use crate::cluster::nomad::object::{Allocation, ClientStats, Job, Node};
 
 /// Of every namespace. Without it a list is of one.
 const EVERYWHERE: (&str, &str) = ("namespace", "*");
@@ -19,25 +19,6 @@ pub struct DrainSpec {
     pub deadline: i64,
     /// Whether tasks of system jobs stay.
     pub ignore_system_jobs: bool,
-}
-
-/// What a client says of its machine.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct ClientStats {
-    /// Of each core.
-    #[serde(rename = "CPU")]
-    pub cpu: Option<Vec<Core>>,
-    /// In nanoseconds.
-    pub timestamp: i64,
-}
-
-/// How busy a core is, in percent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct Core {
-    /// The share of time in which it did nothing.
-    pub idle: Option<f64>,
 }
 
 /// Who a token is.

@@ -15,7 +15,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Body, Method, Request, Response, Url};
 use serde::de::DeserializeOwned;
 
-pub use calls::{ClientStats, DrainSpec};
+pub use calls::DrainSpec;
 pub use connect::ConnectError;
 pub use environment::{Access, AccessError};
 pub use error::CallError;

@@ -5,6 +5,7 @@ mod allocation;
 mod evaluation;
 mod job;
 mod node;
+mod stats;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -13,6 +14,7 @@ pub use allocation::{AllocatedResources, AllocatedTask, Allocation};
 pub use evaluation::Evaluation;
 pub use job::{Constraint, Job, JobSummary, Lifecycle, Task, TaskGroup, TaskResources};
 pub use node::{Node, NodeEvent, NodeResources};
+pub use stats::{ClientStats, Core};
 
 /// What an object is. Nomad's objects do not say it; some fields do that no other kind has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub enum Kind {
     JobSummary,
     /// Of `/v1/evaluations` and the like.
     Evaluation,
+    /// Of `/v1/client/stats`, with the ID of the node.
+    ClientStats,
 }
 
 impl Kind {
@@ -38,6 +42,7 @@ impl Kind {
             Kind::Job => "job",
             Kind::JobSummary => "job summary",
             Kind::Evaluation => "evaluation",
+            Kind::ClientStats => "client's stats",
         }
     }
 }
@@ -56,6 +61,10 @@ pub struct Header {
     task_groups: Option<IgnoredAny>,
     job_summary: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
+    #[serde(rename = "NodeID")]
+    node_id: Option<String>,
+    #[serde(rename = "CPUTicksConsumed")]
+    cpu_ticks_consumed: Option<IgnoredAny>,
 }
 
 impl Header {
@@ -67,13 +76,14 @@ impl Header {
             (self.triggered_by.is_some(), Kind::Evaluation),
             (self.task_groups.is_some() || self.job_summary.is_some(), Kind::Job),
             (self.summary.is_some() && self.job_id.is_some(), Kind::JobSummary),
+            (self.cpu_ticks_consumed.is_some(), Kind::ClientStats),
         ];
         kinds.into_iter().find(|(is, _)| *is).map(|(_, kind)| kind)
     }
 
-    /// Its id, or that of its job; empty when it has neither.
+    /// Its id, or that of its job or node; empty when it has none.
     pub fn id(&self) -> &str {
-        self.id.as_deref().or(self.job_id.as_deref()).unwrap_or_default()
+        self.id.as_deref().or(self.job_id.as_deref()).or(self.node_id.as_deref()).unwrap_or_default()
     }
 }
 

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use super::allocation::spec;
 use super::held::{Held, Likeness};
-use super::{Asks, Malformed, namespace_of, node, resources};
-use crate::cluster::nomad::object::{self, Allocation, Evaluation, Job, JobSummary};
+use super::{Asks, Malformed, busy, namespace_of, node, resources};
+use crate::cluster::nomad::object::{self, Allocation, ClientStats, Evaluation, Job, JobSummary};
 use crate::cluster::nomad::rights::Rights;
 
 /// A job by its namespace and ID.
@@ -20,9 +20,9 @@ pub(super) type JobKey = (String, String);
 /// Objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    nodes: BTreeMap<String, object::Node>,
+    nodes: BTreeMap<String, Arc<object::Node>>,
     allocations: Held,
-    jobs: BTreeMap<JobKey, Job>,
+    jobs: BTreeMap<JobKey, Arc<Job>>,
     summaries: BTreeMap<JobKey, JobSummary>,
     evaluations: BTreeMap<String, Evaluation>,
     skipped_nodes: bool,
@@ -57,11 +57,17 @@ impl Gathered {
     }
 
     /// Takes in a node. What lists leave out stays as it was known.
-    pub fn node(&mut self, mut object: object::Node) -> Result<(), Malformed> {
+    pub fn node(&mut self, object: object::Node) -> Result<(), Malformed> {
+        self.shared_node(Arc::new(object))
+    }
+
+    /// The same of one that somebody keeps.
+    pub fn shared_node(&mut self, mut object: Arc<object::Node>) -> Result<(), Malformed> {
         node(&object)?;
         if let Some(known) = self.nodes.remove(&object.id) {
-            object.meta = object.meta.or(known.meta);
-            object.node_resources = object.node_resources.or(known.node_resources);
+            let (known, object) = (Arc::unwrap_or_clone(known), Arc::make_mut(&mut object));
+            object.meta = object.meta.take().or(known.meta);
+            object.node_resources = object.node_resources.take().or(known.node_resources);
             if object.attributes.is_empty() {
                 object.attributes = known.attributes;
             }
@@ -85,17 +91,25 @@ impl Gathered {
         let key = job.is_some().then(|| key(&object.namespace, &object.job_id));
         self.allocations.add(object)?;
         if let (Some(key), Some(job)) = (key, job) {
-            self.jobs.entry(key).or_insert(job);
+            self.jobs.entry(key).or_insert_with(|| Arc::new(job));
         }
         Ok(())
     }
 
     /// Takes in a job.
-    pub fn job(&mut self, mut object: Job) -> Result<(), Malformed> {
+    pub fn job(&mut self, object: Job) -> Result<(), Malformed> {
+        self.shared_job(Arc::new(object))
+    }
+
+    /// The same of one that somebody keeps.
+    pub fn shared_job(&mut self, mut object: Arc<Job>) -> Result<(), Malformed> {
         if object.id.is_empty() {
             return Err(Malformed::NoId);
         }
-        if let Some(summary) = object.job_summary.take() {
+        if object.job_summary.is_some()
+            && let object = Arc::make_mut(&mut object)
+            && let Some(summary) = object.job_summary.take()
+        {
             if object.namespace.is_empty() {
                 object.namespace.clone_from(&summary.namespace);
             }
@@ -148,6 +162,15 @@ impl Gathered {
     /// How busy the cpus of a node are.
     pub fn busy(&mut self, node: &Arc<str>, busy: Percent) {
         self.busy.insert(Arc::clone(node), busy);
+    }
+
+    /// Takes in what the client of a node says.
+    pub fn stats(&mut self, object: &ClientStats) -> Result<(), Malformed> {
+        let node = object.node_id.as_deref().filter(|id| !id.is_empty()).ok_or(Malformed::NoNode)?;
+        if let Some(busy) = busy(object) {
+            self.busy(&Arc::from(node), busy);
+        }
+        Ok(())
     }
 
     /// What all of it says together.

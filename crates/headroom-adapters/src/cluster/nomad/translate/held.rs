@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headroom_core::quantity::Resources;
 use headroom_core::snapshot::{Pod, SharedSpec};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
 use rustc_hash::FxBuildHasher;
 
@@ -17,7 +17,7 @@ use crate::cluster::nomad::object::Allocation;
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// By ID, without its spec, and the place of what it is like.
-    alive: BTreeMap<Box<str>, (Pod, usize)>,
+    alive: IndexMap<Box<str>, (Pod, usize), FxBuildHasher>,
     /// Of those that have ended too.
     likenesses: IndexSet<Likeness, FxBuildHasher>,
     /// In nanoseconds.
@@ -47,7 +47,7 @@ impl Held {
         let like = known.unwrap_or_else(|| self.likenesses.insert_full(like).0);
         match pod {
             Some(pod) => drop(self.alive.insert(id.into(), (pod, like))),
-            None => drop(self.alive.remove(&*id)),
+            None => drop(self.alive.swap_remove(&*id)),
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Held {
         Timestamp::from_nanosecond(self.newest.into()).ok()
     }
 
-    /// Those that are alive, by ID. `specs` are of their likenesses, in order.
+    /// Those that are alive. `specs` are of their likenesses, in order.
     pub(super) fn into_pods(self, specs: &[SharedSpec]) -> impl Iterator<Item = Pod> {
         self.alive.into_values().map(|(pod, like)| Pod { spec: specs.get(like).cloned().unwrap_or_default(), ..pod })
     }

@@ -1,6 +1,7 @@
 //! Nomad's objects become the values of `headroom_core::snapshot`. No Nomad type leaves this module.
 
 mod allocation;
+mod busy;
 mod constraints;
 mod gathered;
 mod held;
@@ -10,6 +11,8 @@ mod resources;
 mod tests;
 
 pub use allocation::{full_name, is_terminal};
+pub use busy::busy;
+pub(super) use busy::percent;
 pub use constraints::Asks;
 pub use gathered::{Gathered, Sight};
 pub use node::node;
@@ -21,6 +24,11 @@ pub enum Malformed {
     /// It has no ID.
     #[error("it has no ID")]
     NoId,
+    /// It does not say of which node it is.
+    #[error(
+        "it does not say of which node it is; hint: add it when it is saved: `jq --arg id $ID '. + {{NodeID: $id}}'`"
+    )]
+    NoNode,
     /// An amount is below zero.
     #[error("{field} {value} is below zero")]
     BelowZero {

@@ -20,6 +20,7 @@ pub(super) use linode::LinodeServers;
 pub(super) use linode::kind as linode;
 pub(super) use process::ProcessServers;
 pub(super) use process::kind as process;
+pub(super) use rest::address;
 
 use super::cloud::Cloud;
 use super::group::Draft;

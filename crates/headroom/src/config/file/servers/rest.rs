@@ -57,7 +57,7 @@ pub(super) fn keys<A: 'static, H: 'static>(record: Record<Servers<Account<A>, H>
 }
 
 /// The address of an HTTP API.
-pub(super) fn address() -> Kind<Arc<str>> {
+pub(in crate::config::file) fn address() -> Kind<Arc<str>> {
     let parse = |text: &str| match text.split_once("://") {
         Some(("http" | "https", host)) if !host.is_empty() && !host.starts_with('/') => Ok(Arc::from(text)),
         _ => Err("write it like https://api.example.com".to_owned()),
