@@ -1,5 +1,6 @@
 //! Hetzner's client against a fake that keeps servers.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,6 +31,10 @@ struct Project {
     script: Arc<Script>,
     servers: Arc<Mutex<Vec<Value>>>,
     asked: Arc<Mutex<Vec<Value>>>,
+    /// The errors with which the next orders end after they were accepted.
+    ends: Arc<Mutex<Vec<&'static str>>>,
+    /// By the action, how it ends.
+    actions: Arc<Mutex<BTreeMap<u64, &'static str>>>,
 }
 
 pub(super) struct Fake {
@@ -44,6 +49,7 @@ impl Fake {
         let routes = Router::new()
             .route("/v1/servers", get(list).post(create))
             .route("/v1/servers/{id}", delete(remove))
+            .route("/v1/actions/{id}", get(action))
             .with_state(project.clone());
         let listening = Listening::start(routes, Arc::clone(&project.script)).await;
         let token = NamedTempFile::new().expect("a file");
@@ -123,14 +129,24 @@ async fn create(State(project): State<Project>, Json(asked): Json<Value>) -> (St
         let error = json!({ "error": { "code": "uniqueness_error", "message": "server name is already used" } });
         return (StatusCode::CONFLICT, Json(error));
     }
-    let number = next_number(&servers);
+    let number = next_number(&servers).max(locked(&project.asked).len() as u64 + 1);
     servers.push(json!({
         "id": number, "name": asked["name"], "status": "initializing", "created": "2026-01-01T00:00:00+00:00",
         "server_type": asked["server_type"], "labels": asked["labels"],
         "public_net": { "ipv4": { "ip": format!("198.51.100.{number}") } }, "private_net": [],
     }));
     locked(&project.asked).push(asked);
-    (StatusCode::CREATED, Json(json!({ "server": servers.last() })))
+    let end = locked(&project.ends).pop();
+    end.map(|code| locked(&project.actions).insert(number, code));
+    let status = if end.is_some() { "running" } else { "success" };
+    let action = json!({ "id": number, "command": "create_server", "status": status, "progress": 0, "error": null });
+    (StatusCode::CREATED, Json(json!({ "server": servers.last(), "action": action, "next_actions": [] })))
+}
+
+async fn action(State(project): State<Project>, Path(id): Path<u64>) -> Json<Value> {
+    let code = locked(&project.actions).get(&id).copied().expect("it was told of");
+    let error = json!({ "code": code, "message": "told to" });
+    Json(json!({ "action": { "id": id, "command": "create_server", "status": "error", "error": error } }))
 }
 
 /// No number is given twice.
@@ -178,6 +194,23 @@ async fn servers_are_made_listed_and_deleted() {
     let stay = cloud.remove("jobs", &["hcloud://1", "hcloud://2", "hcloud://999"]).await.expect("they go");
     assert!(stay.is_empty());
     assert_eq!((fake.types().len(), fake.project.script.count("DELETE")), (58, 2));
+}
+
+/// An order is accepted, and a moment later there is no room for it after all.
+#[tokio::test]
+async fn an_order_that_was_accepted_may_still_come_to_nothing() {
+    let check = async |code: &'static str, out_of_stock: bool| {
+        let fake = Fake::start().await;
+        let cloud = fake.cloud(Fence::open());
+        locked(&fake.project.ends).push(code);
+        cloud.resize("jobs", 0, 1).await.expect("the next");
+        assert_eq!(fake.types(), ["ccx33"], "{code}: what was left of the first is deleted");
+        locked(&fake.project.ends).extend([code, code]);
+        let error = cloud.resize("jobs", 1, 2).await.expect_err("there is no other");
+        assert_eq!(matches!(error, CloudError::OutOfStock { .. }), out_of_stock, "{error}");
+        assert_eq!(fake.types(), ["ccx33"], "{code}");
+    };
+    tokio::join!(check("resource_unavailable", true), check("action_failed", false));
 }
 
 #[tokio::test]

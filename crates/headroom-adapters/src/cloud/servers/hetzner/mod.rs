@@ -3,10 +3,12 @@
 mod object;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::json;
+use tokio::time::sleep;
 
 use super::provider::{Order, Provider, ProviderError, Server};
 use super::rest::{Answer, Rest, RestError, Token};
@@ -17,6 +19,11 @@ pub const ADDRESS: &str = "https://api.hetzner.cloud";
 
 /// Servers on a page, the most that a page may have.
 const PAGE: u32 = 50;
+
+/// How often the action is looked at by which a server is made, and how long is waited before each look. One that takes longer
+/// is a server that is booting.
+const LOOKS: [Duration; 4] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
 
 /// How often a list is read that changes while it is read.
 const READINGS: u32 = 3;
@@ -85,6 +92,27 @@ impl Hetzner {
     }
 }
 
+impl Hetzner {
+    /// Waits for what an action comes to: an order may be accepted and come to nothing.
+    async fn ends_well(&self, mut action: object::Action) -> Result<(), ProviderError> {
+        for wait in LOOKS {
+            match &*action.status {
+                "error" => return Err(refused(action.error.unwrap_or_default(), ProviderError::Refused)),
+                "running" => {}
+                _ => return Ok(()),
+            }
+            sleep(wait).await;
+            let answer = self.rest.get(&["v1", "actions", &action.id.to_string()], &[], None).await;
+            match answer.and_then(|answer| accepted(answer)?.read::<object::Looked>()) {
+                Ok(looked) => action = looked.action,
+                // The server is in the list or it is not.
+                Err(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A list that was another one on every reading.
 #[derive(Debug, thiserror::Error)]
 #[error("the list of servers changed {READINGS} times while it was read")]
@@ -123,7 +151,12 @@ impl Provider for Hetzner {
         if let (Some(body), Some(user_data)) = (body.as_object_mut(), order.user_data) {
             body.insert("user_data".to_owned(), json!(user_data));
         }
-        accepted(self.rest.change(Method::POST, &["v1", "servers"], Some(body)).await?).map(drop)
+        let answer = accepted(self.rest.change(Method::POST, &["v1", "servers"], Some(body)).await?)?;
+        match answer.read::<object::Ordered>() {
+            Ok(ordered) => self.ends_well(ordered.action).await,
+            // It was ordered, and nobody says what becomes of it.
+            Err(_) => Ok(()),
+        }
     }
 
     async fn delete(&self, server: &Server) -> Result<(), ProviderError> {
@@ -136,19 +169,27 @@ impl Provider for Hetzner {
     }
 }
 
-/// The answer, unless it is a refusal. Which one is said by its code; the status is the same for several.
-fn accepted(answer: Answer) -> Result<Answer, ProviderError> {
-    if answer.status.is_success() {
-        return Ok(answer);
-    }
-    let object::Error { code, message } = answer.read().map(|object::Failed { error }| error).unwrap_or_default();
+/// Why it was refused, by its code.
+fn refused(
+    object::Error { code, message }: object::Error,
+    otherwise: impl FnOnce(String) -> ProviderError,
+) -> ProviderError {
     let reason = [&*code, &*message].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
-    Err(match &*code {
+    match &*code {
         "resource_unavailable" | "placement_error" => ProviderError::OutOfStock(reason),
         "uniqueness_error" => ProviderError::NameTaken(reason),
         "rate_limit_exceeded" => ProviderError::Throttled { reason, retry_after: None },
         // A quota, although it comes with the status of a missing right.
         "resource_limit_exceeded" => ProviderError::Refused(reason),
-        _ => answer.refusal(reason),
-    })
+        _ => otherwise(reason),
+    }
+}
+
+/// The answer, unless it is a refusal. Which one is said by its code; the status is the same for several.
+fn accepted(answer: Answer) -> Result<Answer, ProviderError> {
+    if answer.status.is_success() {
+        return Ok(answer);
+    }
+    let error = answer.read().map(|object::Failed { error }| error).unwrap_or_default();
+    Err(refused(error, |reason| answer.refusal(reason)))
 }

@@ -60,6 +60,29 @@ struct Address {
     ip: Box<str>,
 }
 
+/// What an order is answered with.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ordered {
+    #[serde(default)]
+    pub(super) action: Action,
+}
+
+/// The answer about an action.
+#[derive(Debug, Deserialize)]
+pub(super) struct Looked {
+    pub(super) action: Action,
+}
+
+/// Something that takes its time.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Action {
+    pub(super) id: u64,
+    /// `running`, `success` or `error`.
+    pub(super) status: Box<str>,
+    pub(super) error: Option<Error>,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Failed {
     pub(super) error: Error,
