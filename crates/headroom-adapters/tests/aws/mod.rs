@@ -4,6 +4,7 @@ mod batches;
 mod errors;
 mod fleets;
 mod groups;
+mod identity;
 mod launches;
 mod options;
 mod removal;

@@ -125,7 +125,7 @@ pub(crate) fn nothing(action: &str) -> Answer {
 }
 
 /// The parameters in a form.
-fn form(body: &str) -> Parameters {
+pub(crate) fn form(body: &str) -> Parameters {
     let decode = |text: &str| {
         let text = text.replace('+', " ");
         let mut bytes = Vec::new();

@@ -60,11 +60,17 @@ pub(super) struct Identity {
     credentials: Mutex<Option<(Credentials, SystemTime)>>,
 }
 
-#[derive(Debug)]
 struct Found {
     region: String,
     config: SdkConfig,
     provider: SharedCredentialsProvider,
+}
+
+/// The configuration shows whole profiles, with the secrets in them.
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Found").field("region", &self.region).finish_non_exhaustive()
+    }
 }
 
 impl Identity {
@@ -92,7 +98,7 @@ impl Identity {
     pub(super) async fn credentials(&self) -> Result<Credentials, AwsError> {
         let mut kept = self.credentials.lock().await;
         if let Some((credentials, fetched)) = &*kept
-            && is_good(credentials, *fetched)
+            && is_good(credentials, *fetched, SystemTime::now())
         {
             return Ok(credentials.clone());
         }
@@ -147,8 +153,8 @@ impl Identity {
     }
 }
 
-fn is_good(credentials: &Credentials, fetched: SystemTime) -> bool {
-    let now = SystemTime::now();
+/// Whether credentials that were fetched then need not be fetched anew.
+fn is_good(credentials: &Credentials, fetched: SystemTime, now: SystemTime) -> bool {
     let old = now.duration_since(fetched).unwrap_or_default() >= AT_LEAST;
     match credentials.expiry() {
         Some(end) => now + AHEAD < end || (!old && now < end),
@@ -161,4 +167,22 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let chain: Vec<String> =
         std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
     chain.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_renewed_before_they_end() {
+        let at = |minutes: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minutes);
+        let until = |end| Credentials::new("id", "secret", None, end, "test");
+        let good = |end, fetched, now| is_good(&until(end), at(fetched), at(now));
+        assert!(good(Some(at(60)), 0, 54), "more than five minutes are left");
+        assert!(!good(Some(at(60)), 0, 55));
+        assert!(good(Some(at(60)), 58, 59), "nothing that lasts longer could be had just now");
+        assert!(!good(Some(at(60)), 58, 60), "they have ended");
+        assert!(good(None, 0, 9), "those without an end are looked at again");
+        assert!(!good(None, 0, 10));
+    }
 }
