@@ -318,6 +318,25 @@ groups:
 }
 
 #[test]
+fn a_back_off_means_something_for_pools_too() {
+    let with = |strategy: &str| {
+        let text = format!(
+            "cluster: {{ nomad: {{}} }}
+backoff: {{ initial: 1m }}
+groups:
+  - name: jobs
+    select: {{ nodeClass: job }}
+    size: {{ max: 9 }}
+    strategy: {strategy}
+"
+        );
+        config::parse("", &text).unwrap().warnings.to_string()
+    };
+    assert_eq!(with("{ cpuPool: {} }"), "");
+    assert!(with("{ utilization: {} }").contains("so `backoff` decides nothing"));
+}
+
+#[test]
 fn a_group_of_kwok_is_what_its_template_or_the_provider_says() {
     let text = "
 groups:

@@ -12,7 +12,7 @@ use super::cloud::Cloud;
 use super::group::Draft;
 use crate::config::problem::Problem;
 
-/// Keys that mean something for groups with the strategy `pending` alone.
+/// Keys that mean something for groups with the strategy `pending` alone, but for [`FOR_POOLS`].
 const FOR_PENDING: [&str; 10] = [
     "expander",
     "priorities",
@@ -26,11 +26,16 @@ const FOR_PENDING: [&str; 10] = [
     "slack",
 ];
 
+/// The one that means something for pools too.
+const FOR_POOLS: &str = "backoff";
+
 pub(super) fn of(file: &File) -> Vec<Problem> {
     let mut warnings: Vec<Problem> = file.groups.iter().filter_map(boundless).collect();
     let pending: Vec<&Draft> = file.groups.iter().filter(|draft| is_pending(draft)).collect();
     if pending.is_empty() {
-        warnings.extend(FOR_PENDING.into_iter().filter_map(|key| without_pending(file, key)));
+        let pools = file.groups.iter().any(is_pool);
+        let idle = FOR_PENDING.into_iter().filter(|key| !pools || *key != FOR_POOLS);
+        warnings.extend(idle.filter_map(|key| without_pending(file, key)));
         return warnings;
     }
     warnings.extend(pending.iter().filter_map(|draft| without_template(draft)));
@@ -47,6 +52,10 @@ pub(super) fn of(file: &File) -> Vec<Problem> {
 
 fn is_pending(draft: &Draft) -> bool {
     matches!(draft.group.strategy, Strategy::Pending(_))
+}
+
+fn is_pool(draft: &Draft) -> bool {
+    matches!(draft.group.strategy, Strategy::MemoryPool(_) | Strategy::CpuPool(_))
 }
 
 /// A size without a maximum is never changed.
