@@ -237,7 +237,9 @@ impl<'a> Checker<'a> {
             Action::Drain { node, pods, .. } if by_pods => self.judge_drain(node, pods),
             Action::Taint { node, .. } if by_pool => self.judge_withdrawal(group, limits, node, &planned.reason),
             Action::Drain { node, pods, .. } if by_pool => self.judge_pool_drain(node, pods),
-            Action::Remove { node, .. } if by_pool => self.judge_drained(group, limits, node),
+            Action::Remove { node, provider_id, .. } if by_pool => {
+                self.judge_drained(group, limits, node, provider_id.as_deref())
+            }
             Action::Drain { node, pods, .. } => self.judge_last_drain(group, node, pods),
             Action::Remove { node, pods, .. } if by_pods => self.judge_shrinking_removal(group, limits, node, pods),
             Action::Taint { node, .. } => self.judge_mark(group, limits, node, &planned.reason),

@@ -109,9 +109,10 @@ fn keep(policy: &Policy, before: &Memory, remembered: Vec<GroupMemory>) -> BTree
         if !policy.only_shows(group) {
             return (Arc::clone(&group.name), memory);
         }
-        let GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, given_up, .. } =
+        let GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, removed, given_up, .. } =
             before.group(&group.name);
-        let memory = GroupMemory { lock, last_step, breaker, request, drains, marked, destroyed, given_up, ..memory };
+        let timers = GroupMemory { lock, last_step, breaker, request, drains, marked, ..memory };
+        let memory = GroupMemory { destroyed, removed, given_up, ..timers };
         (Arc::clone(&group.name), memory)
     });
     groups.filter(|(_, memory)| *memory != GroupMemory::default()).collect()

@@ -183,6 +183,9 @@ pub struct GroupMemory {
     /// lists them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub destroyed: BTreeMap<Box<str>, Timestamp>,
+    /// The provider ids of servers that were removed, as long as their nodes are there: the cloud lists them no more.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub removed: BTreeMap<Arc<str>, Box<str>>,
     /// What servers of each kind of hardware offered to tasks.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<Arc<str>, Resources>,

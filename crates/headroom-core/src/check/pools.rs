@@ -40,7 +40,13 @@ impl Checker<'_> {
     }
 
     /// A server goes that gets no new tasks, whose drain is over and on which nothing runs that belongs elsewhere.
-    pub(super) fn judge_drained(&mut self, group: &Group, limits: Limits, node: &Arc<str>) -> Result<(), Invariant> {
+    pub(super) fn judge_drained(
+        &mut self,
+        group: &Group,
+        limits: Limits,
+        node: &Arc<str>,
+        machine: Option<&str>,
+    ) -> Result<(), Invariant> {
         let view = self.own_node(node)?;
         if !is_out_of_service(view.node) {
             return Err(Invariant::NotMarked);
@@ -51,7 +57,11 @@ impl Checker<'_> {
         if view.node.taint(DRAINING).is_some() || view.sums.blocking > 0 {
             return Err(Invariant::NotEmpty(view.sums.blocking));
         }
-        self.take_off(group, limits)
+        // A machine that its cloud lists no more is in no size.
+        let listed = self.snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());
+        let counts =
+            |machine: &str| listed.is_none_or(|listed| listed.iter().any(|known| *known.provider_id == *machine));
+        if machine.is_none_or(counts) { self.take_off(group, limits) } else { Ok(()) }
     }
 }
 

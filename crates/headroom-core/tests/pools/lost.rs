@@ -97,6 +97,43 @@ fn a_machine_that_is_not_clear_goes_only_if_it_was_removed_before_and_is_old() {
     );
 }
 
+/// Whoever removed the machine did not come to the end: its node is left, is down by now, and has none of the names that the
+/// cloud knows. It counts for no size, so that the minimum does not keep it.
+#[test]
+fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 min=1 max=9 target=2
+         node s{1..2} in=jobs memory=1000 label=meta.hardware=first age=11h
+         instance s{1..2} in=jobs age=11h
+         pod a on=s1 running memory=500
+         round
+         after 15s
+         round
+         gone instance s2
+         group jobs memoryPool hardware=first:1000 margin=0 min=1 max=9 target=1
+         instance s1 in=jobs age=11h
+         node s2 in=jobs memory=1000 label=meta.hardware=first age=11h id=none taint=nomad/ineligible:NoSchedule
+         after 15s
+         round
+         node s2 in=jobs memory=1000 label=meta.hardware=first age=11h id=none taint=nomad/ineligible:NoSchedule notReady=1s
+         after 15s
+         round",
+        expect![[r#"
+            jobs 2, wants -1, 2 in service, 1 server: 500 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 500 used / 1000 each = 1
+
+            jobs 2 -> 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
+              jobs: remove s2 because marked for 15s and empty
+
+            jobs 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
+              not: node s2: would lose 1 nodes, at most 0 allowed by minimum 1
+
+            jobs 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
+              jobs: remove s2 because marked for 45s and empty
+        "#]],
+    );
+}
+
 #[test]
 fn a_server_that_has_been_down_for_long_goes() {
     check(

@@ -48,6 +48,10 @@ impl Pass<'_, '_> {
             } else if let Some(until) = self.paid_until(round, view) {
                 round.wake.at(until);
                 round.refuse(subject(), Why::Paid { until });
+            } else if let Some(machine) = self.gone(round, view) {
+                // Whoever removed it did not come to the end: the node is left.
+                let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
+                round.act(self.group, action, Reason::Drained { marked_for });
             } else if allowed == 0 {
                 round.refuse(subject(), Why::AtMin { wanted: 1, allowed, min: self.limits.min });
             } else {
@@ -62,6 +66,14 @@ impl Pass<'_, '_> {
 }
 
 impl Pass<'_, '_> {
+    /// The machine of a server that is down, if Headroom remembers that it removed it and the cloud lists it no more.
+    fn gone(&self, round: &Round<'_>, view: &NodeView<'_>) -> Option<Box<str>> {
+        let machine = self.memory.removed.get(&view.node.name)?;
+        let listed = round.snapshot.group(&self.group.name)?.instances.as_ref()?;
+        let is_gone = listed.iter().all(|known| known.provider_id != *machine);
+        (is_gone && view.node.readiness != Readiness::Ready).then(|| machine.clone())
+    }
+
     /// Until when a drained server stays that would be good for something, if it does.
     fn paid_until(&self, round: &Round<'_>, view: &NodeView<'_>) -> Option<Timestamp> {
         let good = view.node.readiness == Readiness::Ready && !is_to_be_replaced(view.node);

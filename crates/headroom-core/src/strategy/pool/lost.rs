@@ -81,6 +81,9 @@ pub(super) fn remember(memory: &mut GroupMemory, actions: &[Planned], cloud: Opt
         });
     }
     for planned in actions {
+        if let Action::Remove { node, provider_id: Some(id), .. } = &planned.action {
+            memory.removed.insert(Arc::clone(node), id.clone());
+        }
         let goes = match &planned.action {
             Action::Remove { provider_id, .. } => provider_id.as_ref(),
             Action::WriteOff { provider_id, .. } => Some(provider_id),

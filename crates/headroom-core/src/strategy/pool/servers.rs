@@ -120,7 +120,7 @@ pub(super) fn is_draining(node: &Node) -> bool {
     node.taint(DRAINING).is_some()
 }
 
-/// Forgets marks of servers that are gone, or that are eligible after all.
+/// Forgets marks of servers that are gone, or that are eligible after all, and the machines of nodes that are gone.
 pub(crate) fn forget_marks(memory: &mut GroupMemory, nodes: &[NodeView<'_>], now: Timestamp, wake: &mut Wake) {
     memory.marked.retain(|name, at| {
         let Some(view) = nodes.iter().find(|view| view.node.name == *name) else { return false };
@@ -128,6 +128,7 @@ pub(crate) fn forget_marks(memory: &mut GroupMemory, nodes: &[NodeView<'_>], now
         wake.at(shows_until);
         is_out_of_service(view.node) || now < shows_until
     });
+    memory.removed.retain(|name, _| nodes.iter().any(|view| view.node.name == *name));
 }
 
 /// How many there are.
