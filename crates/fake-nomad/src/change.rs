@@ -4,24 +4,28 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use crate::answer::{Answer, Asked};
+use crate::jobs::JobSpec;
 use crate::nodes::{Drain, NodeSpec};
 use crate::state::State;
 use crate::{Face, variables};
 
 pub(crate) fn change(state: &mut State, face: Face, method: &str, asked: &Asked<'_>) -> Answer {
+    let body: Value = serde_json::from_str(asked.body).unwrap_or_default();
+    // What only the clients of this server send, which need no token.
+    if *asked.path == ["fake", "heartbeat"] {
+        return heartbeat(state, &body);
+    }
     let token = match state.token(asked.token) {
         Ok(token) => token,
         Err(words) => return Answer::text(403, words),
     };
-    let body: Value = serde_json::from_str(asked.body).unwrap_or_default();
     let namespace = asked.query.get("namespace").map_or("default", String::as_str);
     let cas = asked.query.get("cas").and_then(|cas| cas.parse().ok());
     match *asked.path {
-        // What only the clients of this server send.
-        ["fake", "heartbeat"] => return heartbeat(state, &body),
+        ["jobs"] => return register(state, &body),
+        ["job", id] if method == "DELETE" => return deregister(state, namespace, id),
         ["node", ..] if !token.may_touch_nodes() => return Answer::text(403, "Permission denied"),
         ["node", id, ..] if !state.nodes.contains_key(id) => return Answer::text(404, "node not found"),
         ["node", id, "drain"] => return drain(state, id, &body),
@@ -41,7 +45,7 @@ pub(crate) fn change(state: &mut State, face: Face, method: &str, asked: &Asked<
     Answer::text(404, "")
 }
 
-/// A client says what it is, and that it is alive.
+/// A client says what it is, and that it is alive; with a time of 0, that it ends.
 fn heartbeat(state: &mut State, body: &Value) -> Answer {
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
     let meta = body["meta"].as_object().into_iter().flatten();
@@ -55,8 +59,27 @@ fn heartbeat(state: &mut State, body: &Value) -> Answer {
         ..NodeSpec::default()
     };
     let ttl = Duration::from_millis(body["ttl_ms"].as_u64().unwrap_or(1500));
-    let id = state.register(spec, Some(Instant::now() + ttl));
+    let known = !spec.id.is_empty();
+    let id = state.register(spec, Some(ttl));
+    if known && ttl.is_zero() {
+        state.down(&id);
+    }
     Answer::json(json!({ "ID": id }))
+}
+
+fn register(state: &mut State, body: &Value) -> Answer {
+    let Some(spec) = JobSpec::from_json(&body["Job"]) else { return Answer::text(400, "Job must be specified") };
+    let index = state.run(spec);
+    let eval = state.id();
+    Answer::json(
+        json!({ "EvalID": eval, "EvalCreateIndex": index, "JobModifyIndex": index, "Warnings": "", "Index": index }),
+    )
+}
+
+fn deregister(state: &mut State, namespace: &str, id: &str) -> Answer {
+    let index = state.stop(namespace, id);
+    let eval = state.id();
+    Answer::json(json!({ "EvalID": eval, "EvalCreateIndex": index, "JobModifyIndex": index, "Index": index }))
 }
 
 fn drain(state: &mut State, id: &str, body: &Value) -> Answer {
@@ -102,7 +125,7 @@ fn purge(state: &mut State, id: &str) -> Answer {
     let Some(node) = state.nodes.remove(id) else { return Answer::text(404, "node not found") };
     state.lose(id, index);
     if node.status == "ready" {
-        state.register(node.spec, node.silent_at);
+        state.register(node.spec, node.ttl);
     }
     Answer::json(
         json!({ "HeartbeatTTL": 0, "EvalIDs": [], "EvalCreateIndex": index, "NodeModifyIndex": index, "Index": index }),

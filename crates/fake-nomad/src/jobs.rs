@@ -41,6 +41,27 @@ impl Default for JobSpec {
     }
 }
 
+impl JobSpec {
+    /// What of a job that is registered means anything here: its first group, with that one's first task.
+    pub(crate) fn from_json(job: &Value) -> Option<Self> {
+        let (group, task) = (&job["TaskGroups"][0], &job["TaskGroups"][0]["Tasks"][0]);
+        let constraints = job["Constraints"].as_array().into_iter().flatten();
+        let class =
+            constraints.filter(|asks| asks["LTarget"] == "${node.class}").find_map(|asks| asks["RTarget"].as_str());
+        let text = |value: &Value, other: &str| value.as_str().unwrap_or(other).to_owned();
+        Some(JobSpec {
+            id: job["ID"].as_str()?.to_owned(),
+            namespace: text(&job["Namespace"], "default"),
+            kind: text(&job["Type"], "service"),
+            count: group["Count"].as_u64().and_then(|count| u32::try_from(count).ok()).unwrap_or(1),
+            cpu: task["Resources"]["CPU"].as_i64().unwrap_or(100),
+            memory: task["Resources"]["MemoryMB"].as_i64().unwrap_or(300),
+            class: class.unwrap_or_default().to_owned(),
+            kill_ms: task["KillTimeout"].as_u64().unwrap_or(0) / 1_000_000,
+        })
+    }
+}
+
 /// A job.
 pub(crate) struct Job {
     pub(crate) spec: JobSpec,
@@ -50,12 +71,22 @@ pub(crate) struct Job {
 }
 
 impl State {
-    /// Registers a job, or changes the one that is there.
-    pub(crate) fn run(&mut self, spec: JobSpec) {
+    /// Registers a job, or changes the one that is there. The number of the change.
+    pub(crate) fn run(&mut self, spec: JobSpec) -> u64 {
         let index = self.change();
         let key = (spec.namespace.clone(), spec.id.clone());
         let created = self.jobs.get(&key).map_or(index, |known| known.created);
         self.jobs.insert(key, Job { spec, stopped: false, created, modified: index });
+        index
+    }
+
+    /// Stops a job. The number of the change.
+    pub(crate) fn stop(&mut self, namespace: &str, id: &str) -> u64 {
+        let index = self.change();
+        if let Some(job) = self.jobs.get_mut(&(namespace.to_owned(), id.to_owned())) {
+            (job.stopped, job.modified) = (true, index);
+        }
+        index
     }
 
     /// How many allocations of a job wait for a node, run, and start.
@@ -135,12 +166,7 @@ impl Fake {
 
     /// Stops a job.
     pub fn stop_job(&self, namespace: &str, id: &str) {
-        self.with(|state| {
-            let index = state.change();
-            if let Some(job) = state.jobs.get_mut(&(namespace.to_owned(), id.to_owned())) {
-                (job.stopped, job.modified) = (true, index);
-            }
-        });
+        self.with(|state| state.stop(namespace, id));
     }
 
     /// How many allocations of a job wait for a node and run.

@@ -23,8 +23,8 @@ use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
 use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 pub use access::Token;
 pub use jobs::JobSpec;
@@ -49,7 +49,8 @@ const TICK: Duration = Duration::from_millis(20);
 pub struct Fake {
     shared: Arc<Shared>,
     address: SocketAddr,
-    tasks: Vec<JoinHandle<()>>,
+    /// What serves; None while the server is stopped.
+    running: Option<Runtime>,
 }
 
 /// What requests and the passing of time have to do with.
@@ -86,24 +87,46 @@ impl Fake {
     /// Starts one at this address.
     pub async fn start_at(face: Face, address: SocketAddr) -> std::io::Result<Self> {
         let shared = Arc::new(Shared { face, state: Mutex::new(State::default()), changed: watch::Sender::new(0) });
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        let (served, ticking) = (Arc::clone(&shared), Arc::clone(&shared));
+        let mut fake = Fake { shared, address, running: None };
+        fake.resume()?;
+        Ok(fake)
+    }
+
+    /// Stops the server: every connection breaks, no other is taken, and time stands still.
+    pub fn stop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.shutdown_background();
+        }
+    }
+
+    /// Starts a server that was stopped, at the same address and with all that it knew. Clients and holders of locks get as
+    /// long to be heard as after a renewal.
+    pub fn resume(&mut self) -> std::io::Result<()> {
+        let listener = std::net::TcpListener::bind(self.address)?;
+        listener.set_nonblocking(true)?;
+        self.address = listener.local_addr()?;
+        // A runtime of its own, since connections end with it.
+        let running = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let listener = {
+            let _inside = running.enter();
+            TcpListener::from_std(listener)?
+        };
+        self.with(schedule::wake);
+        let (served, ticking) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
         let app = Router::new().fallback(move |request: Request| answer(Arc::clone(&served), request));
-        let tasks = vec![
-            tokio::spawn(async move {
-                // It is stopped from outside.
-                let _ = axum::serve(listener, app).await;
-            }),
-            tokio::spawn(async move {
-                let mut ticks = tokio::time::interval(TICK);
-                loop {
-                    ticks.tick().await;
-                    ticking.with(|state| schedule::tick(state, ticking.face));
-                }
-            }),
-        ];
-        Ok(Fake { shared, address, tasks })
+        running.spawn(async move {
+            // It is stopped from outside.
+            let _ = axum::serve(listener, app).await;
+        });
+        running.spawn(async move {
+            let mut ticks = tokio::time::interval(TICK);
+            loop {
+                ticks.tick().await;
+                ticking.with(|state| schedule::tick(state, ticking.face));
+            }
+        });
+        self.running = Some(running);
+        Ok(())
     }
 
     /// Where it answers.
@@ -138,7 +161,7 @@ impl Fake {
 
 impl Drop for Fake {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(JoinHandle::abort);
+        self.stop();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Nodes and their drains.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -61,7 +62,9 @@ pub(crate) struct Node {
     pub(crate) events: Vec<Value>,
     pub(crate) created: u64,
     pub(crate) modified: u64,
-    /// When it is down if it does not say anything until then; None for one whose client always runs.
+    /// For how long it may say nothing; None for one whose client always runs.
+    pub(crate) ttl: Option<Duration>,
+    /// When it is down if it does not say anything until then.
     pub(crate) silent_at: Option<Instant>,
 }
 
@@ -175,14 +178,16 @@ impl Face {
 }
 
 impl State {
-    /// A client registers, or one that is known does so again. Its eligibility and drain stay as they were.
-    pub(crate) fn register(&mut self, mut spec: NodeSpec, silent_at: Option<Instant>) -> String {
+    /// A client registers, or one that is known does so again. Its eligibility and drain stay as they were. It is heard of
+    /// again within `ttl`, or is missed then.
+    pub(crate) fn register(&mut self, mut spec: NodeSpec, ttl: Option<Duration>) -> String {
+        let silent_at = ttl.map(|ttl| Instant::now() + ttl);
         if spec.id.is_empty() {
             spec.id = self.id();
         }
         let id = spec.id.clone();
         if let Some(known) = self.nodes.get_mut(&id) {
-            known.silent_at = silent_at;
+            (known.ttl, known.silent_at) = (ttl, silent_at);
             if known.status == "ready" {
                 return id;
             }
@@ -194,7 +199,7 @@ impl State {
         let status_updated_at = Timestamp::now().as_second();
         let status = "ready";
         let mut node =
-            Node { spec, status, status_updated_at, eligible, drain, events, created, modified: index, silent_at };
+            Node { spec, status, status_updated_at, eligible, drain, events, created, modified: index, ttl, silent_at };
         node.event("Cluster", "Node registered", Value::Null);
         self.nodes.insert(id.clone(), node);
         id

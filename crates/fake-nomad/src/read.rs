@@ -53,6 +53,7 @@ pub(crate) fn read(state: &State, face: Face, asked: &Asked<'_>) -> Answer {
         ["acl", "token", "self"] => Answer::json(token.to_json()),
         ["acl", "policy", name] => Answer::json(json!({ "Name": name, "Description": "", "Rules": token.rules() })),
         ["var", ref path @ ..] if face == Face::New => variables::read(state, &(namespace.to_owned(), path.join("/"))),
+        ["agent", "self"] => Answer::json(json!({ "config": { "Version": { "Version": face.version() } } })),
         ["status", "leader"] => Answer::json(json!("127.0.0.1:4647")),
         ["regions"] => Answer::json(json!(["global"])),
         _ => Answer::text(404, ""),

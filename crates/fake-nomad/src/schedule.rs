@@ -25,6 +25,17 @@ pub(crate) fn tick(state: &mut State, face: Face) {
     expire(state, now);
 }
 
+/// The server has been away: nobody is late for that.
+pub(crate) fn wake(state: &mut State) {
+    let now = Instant::now();
+    for node in state.nodes.values_mut() {
+        node.silent_at = node.ttl.map(|ttl| now + ttl);
+    }
+    for lock in state.variables.values_mut().filter_map(|variable| variable.lock.as_mut()) {
+        lock.until = now + lock.ttl;
+    }
+}
+
 /// Clients that have been silent for too long are down.
 fn miss(state: &mut State, now: Instant) {
     let silent =

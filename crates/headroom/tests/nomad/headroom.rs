@@ -25,7 +25,7 @@ impl Headroom {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
         let text = format!("http: {{ address: \"127.0.0.1:{port}\" }}\n{configuration}");
         fs::write(folder.join("headroom.yaml"), text).expect("a file");
-        let log = File::create(folder.join("log")).expect("a file");
+        let log = File::options().create(true).append(true).open(folder.join("log")).expect("a file");
         let mut command = headroom(url);
         command.args(["run", "--log", "headroom=debug,headroom_adapters=debug,info", "--config"]);
         command.arg(folder.join("headroom.yaml")).arg("--record").arg(folder.join("rounds"));
@@ -54,6 +54,33 @@ impl Headroom {
 
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    pub(crate) fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.id(), signal).expect("it runs");
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// Waits until it has made as many more rounds as that.
+    pub(crate) async fn makes_rounds(&self, more: u64) {
+        let mut first = None;
+        until("more rounds", async || {
+            let metrics = self.get("metrics").await?;
+            let rounds =
+                metrics.lines().find_map(|line| line.strip_prefix("headroom_decision_duration_seconds_count "));
+            let rounds: u64 = rounds.and_then(|rounds| rounds.parse().ok()).ok_or_else(|| metrics.clone())?;
+            let first = *first.get_or_insert(rounds);
+            if rounds >= first + more { Ok(()) } else { Err(format!("{rounds} rounds since {first}: {}", self.log())) }
+        })
+        .await;
     }
 
     /// Ends it as a crash would.

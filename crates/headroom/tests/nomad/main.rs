@@ -1,7 +1,19 @@
-//! The program itself against a pretended Nomad server, which keeps nodes, jobs and variables.
+//! The program itself against a Nomad cluster.
+//!
+//! Most tests are about a pretended Nomad with both of its faces, whose servers are processes that Headroom starts and ends
+//! (`scene`). They run against a real one as they are when `HEADROOM_NOMAD_BIN` names its program (docs/nomad.md).
 
+mod cluster;
+mod crashes;
+mod growing;
 mod headroom;
+mod leading;
 mod living;
+mod scene;
+mod shown;
+mod shrinking;
+mod tap;
+mod troubles;
 
 use std::time::Duration;
 
