@@ -12,6 +12,8 @@ const LONGEST_KWOK_NAME: usize = 52;
 pub(super) enum Cloud {
     Aws,
     Kwok,
+    /// An external provider that is reached as this file says.
+    ExternalGrpc(String),
     /// One that Headroom does not know.
     Other(String),
     /// None was given, and nothing tells it.
@@ -34,6 +36,7 @@ impl Cloud {
         match name {
             "aws" => Cloud::Aws,
             "kwok" => Cloud::Kwok,
+            "externalgrpc" if values.has("cloud-config") => Cloud::ExternalGrpc(values.text("cloud-config").to_owned()),
             other => Cloud::Other(other.to_owned()),
         }
     }
@@ -42,10 +45,10 @@ impl Cloud {
     pub(super) fn unknown(&self) -> Option<String> {
         let decided = "so sizes are decided and reported, and nobody makes machines";
         match self {
-            Cloud::Aws | Cloud::Kwok => None,
+            Cloud::Aws | Cloud::Kwok | Cloud::ExternalGrpc(_) => None,
             Cloud::Other(name) if name == "externalgrpc" => Some(format!(
                 "DECIDE: Headroom speaks to the same provider once each group has `cloud: {{ externalgrpc: {{ cloudConfig: FILE, \
-                 nodeGroup: ID }} }}`, FILE being what --cloud-config names. Until then it does not, {decided}."
+                 nodeGroup: ID }} }}`, FILE being the one for --cloud-config. Until then it does not, {decided}."
             )),
             Cloud::Other(name) => Some(format!("--cloud-provider={name}: Headroom does not know it, {decided}.")),
             Cloud::Unsaid => Some(format!(
@@ -61,6 +64,12 @@ impl Cloud {
             Cloud::Aws => Some(format!("{{ aws: {{ autoScalingGroup: {} }} }}", scalar(id))),
             Cloud::Kwok if id == name => Some("{ kwok: {} }".to_owned()),
             Cloud::Kwok => Some(format!("{{ kwok: {{ nodeGroup: {} }} }}", scalar(id))),
+            Cloud::ExternalGrpc(file) if id == name => {
+                Some(format!("{{ externalgrpc: {{ cloudConfig: {} }} }}", scalar(file)))
+            }
+            Cloud::ExternalGrpc(file) => {
+                Some(format!("{{ externalgrpc: {{ cloudConfig: {}, nodeGroup: {} }} }}", scalar(file), scalar(id)))
+            }
             Cloud::Other(_) | Cloud::Unsaid => None,
         }
     }
@@ -71,7 +80,7 @@ impl Cloud {
         for group in groups {
             let name = match self {
                 Cloud::Kwok => kwok_name(&group.id),
-                Cloud::Aws | Cloud::Other(_) | Cloud::Unsaid => group.id.clone(),
+                Cloud::Aws | Cloud::ExternalGrpc(_) | Cloud::Other(_) | Cloud::Unsaid => group.id.clone(),
             };
             let taken = name.is_empty() || names.contains(&name) || (name != group.id && is_id(&name, groups));
             let name = if taken { unused(&names, groups) } else { name };
@@ -85,7 +94,7 @@ impl Cloud {
         match self {
             Cloud::Aws => eks(id).or_else(|| eksctl(id)),
             Cloud::Other(name) if name == "azure" => aks(id),
-            Cloud::Kwok | Cloud::Other(_) | Cloud::Unsaid => None,
+            Cloud::Kwok | Cloud::ExternalGrpc(_) | Cloud::Other(_) | Cloud::Unsaid => None,
         }
     }
 }

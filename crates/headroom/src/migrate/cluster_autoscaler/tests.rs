@@ -78,12 +78,12 @@ fn every_flag_becomes_a_key_or_is_named_with_the_reason() {
 }
 
 #[test]
-fn of_an_external_provider_it_is_said_how_to_go_on_with_it() {
+fn of_an_external_provider_the_same_file_says_how_it_is_reached() {
     let given = ["--cloud-provider=externalgrpc", "--cloud-config=/etc/provider.yaml", "--nodes=1:10:web"];
     let text = migrated(&given.map(str::to_owned));
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "#").collect();
     let text = words.join(" ");
-    assert!(text.contains("cloud: { externalgrpc: { cloudConfig: FILE, nodeGroup: ID } }"), "{text}");
+    assert!(text.contains("cloud: { externalgrpc: { cloudConfig: /etc/provider.yaml } } size:"), "{text}");
     assert!(text.contains("--cloud-config=/etc/provider.yaml"), "{text}");
 }
 
