@@ -83,7 +83,7 @@ fn of_an_external_provider_the_same_file_says_how_it_is_reached() {
     let text = migrated(&given.map(str::to_owned));
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "#").collect();
     let text = words.join(" ");
-    assert!(text.contains("cloud: { externalgrpc: { cloudConfig: /etc/provider.yaml } } size:"), "{text}");
+    assert!(text.contains(r#"cloud: { externalgrpc: { cloudConfig: "/etc/provider.yaml" } } size:"#), "{text}");
     assert!(text.contains("--cloud-config=/etc/provider.yaml"), "{text}");
 }
 
