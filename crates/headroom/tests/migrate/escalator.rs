@@ -113,7 +113,7 @@ fn a_role_is_named() {
         "node_groups:\n  - name: a\n    label_key: p\n    label_value: a\n    cloud_provider_group_name: a{REQUIRED}"
     );
     let yaml = migrate("nodegroups.yaml", &text, &flags).unwrap();
-    assert!(yaml.contains("# - --aws-assume-role-arn arn:aws:iam::1:role/x: "), "{yaml}");
+    assert!(yaml.contains(r#", assumeRole: "arn:aws:iam::1:role/x" } }"#), "{yaml}");
     config::parse("headroom.yaml", &yaml).unwrap();
 }
 

@@ -55,7 +55,8 @@ pub(in crate::migrate) fn command_line(words: &[Word], problems: &mut Problems) 
         }
     }
     flags.drymode = last("drymode").is_some_and(|given| given.value == "true");
-    flags.aws_assume_role_arn = last("aws-assume-role-arn").map(|given| given.value.clone());
+    flags.aws_assume_role_arn =
+        last("aws-assume-role-arn").map(|given| given.value.clone()).filter(|arn| !arn.is_empty());
     let why = |given: &Given| FLAGS.iter().find(|flag| flag.key.strip_prefix("--") == Some(given.flag));
     let others = given.iter().filter(|given| !READ.contains(&given.flag));
     flags.others = others.filter_map(|given| Some((given.show(), why(given)?.differs))).collect();

@@ -132,10 +132,7 @@ pub(super) const FLAGS: &[EscalatorOption] = &[
         "rounds come on every change in the cluster; only steps of removal keep this interval",
     ),
     option("--drymode", "dryRun", "true unless you say otherwise, so that Headroom and Escalator never both act"),
-    gone(
-        "--aws-assume-role-arn",
-        "set `cloud.aws.assumeRole` of each group, or name it as `role_arn` in a profile of ~/.aws/config and set AWS_PROFILE",
-    ),
+    option("--aws-assume-role-arn", "groups[].cloud.aws.assumeRole", ""),
     gone(
         "--kubeconfig",
         "kubectl's way of finding a cluster: KUBECONFIG, ~/.kube/config, or the pod's service \

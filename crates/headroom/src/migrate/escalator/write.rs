@@ -40,10 +40,8 @@ fn header(groups: &[NodeGroup], flags: &Flags) -> String {
         differs(option.becomes.unwrap_or(option.key), option.differs, &mut out);
     }
     for flag in FLAGS {
-        match (flag.key, &flags.aws_assume_role_arn) {
-            ("--scaninterval", _) => differs("stepInterval", flag.differs, &mut out),
-            ("--aws-assume-role-arn", Some(arn)) => differs(&format!("{} {arn}", flag.key), flag.differs, &mut out),
-            _ => {}
+        if flag.key == "--scaninterval" {
+            differs("stepInterval", flag.differs, &mut out);
         }
     }
     for (what, why) in &flags.others {
@@ -67,7 +65,9 @@ fn group(group: &NodeGroup, flags: &Flags, out: &mut String) {
         scalar(&group.label_key),
         scalar(&group.label_value)
     ));
-    out.push_str(&format!("    cloud: {{ aws: {{ autoScalingGroup: {} }} }}\n", scalar(&group.cloud_group)));
+    let role =
+        flags.aws_assume_role_arn.as_ref().map_or_else(String::new, |arn| format!(", assumeRole: {}", scalar(arn)));
+    out.push_str(&format!("    cloud: {{ aws: {{ autoScalingGroup: {}{role} }} }}\n", scalar(&group.cloud_group)));
     match group.discovers_size() {
         true => out.push_str(&comment(4, "min_nodes and max_nodes are 0: the size comes from the Auto Scaling group")),
         false => out.push_str(&format!("    size: {{ min: {}, max: {} }}\n", group.min_nodes, group.max_nodes)),
