@@ -494,7 +494,10 @@ impl Why {
                     if *kind == Kind::Nodes { "pods" } else { kind.kubectl_name() }
                 )
             }
-            Why::NotKnown { .. } | Why::CannotJudge { .. } => "add -A: kubectl get nodes,pods -A -o json".to_owned(),
+            Why::NotKnown { .. } | Why::CannotJudge { .. } => {
+                "add -A: kubectl get nodes,pods -A -o json, or on Nomad ?namespace=*: /v1/allocations?namespace=*"
+                    .to_owned()
+            }
             Why::PriceUnknown { .. } => "set price for the group, or prices for its machine types".to_owned(),
             Why::NoTemplate => "set template: { cpu: .., memory: .. } for the group".to_owned(),
             Why::FitsNoGroup { misfit: Misfit::Resource { resource, needs, free, .. }, .. } if *free > 0 => {
