@@ -93,7 +93,8 @@ async fn every_option_is_filled_in() {
     let own = options(json!({ "scaleDownGpuUtilizationThreshold": 0.3, "maxNodeStartupDuration": { "seconds": 7 } }));
     let wanted = json!({
         "scaleDownUtilizationThreshold": 0.6,
-        "scaleDownGpuUtilizationThreshold": 0.5,
+        // By default here, so that the client's word holds.
+        "scaleDownGpuUtilizationThreshold": 0.3,
         "scaleDownUnneededDuration": seconds(90),
         "scaleDownUnreadyDuration": seconds(315_360_000),
         "MaxNodeProvisionDuration": seconds(900),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use headroom_core::policy::{Group, Percent, Strategy};
+use headroom_core::policy::{Group, Percent, ScaleDown, Selection, Setting, Strategy};
 use headroom_core::snapshot::GroupOptions;
 use jiff::SignedDuration;
 use prost_types::Duration as WireDuration;
@@ -29,32 +29,46 @@ fn usual() -> Wire {
     }
 }
 
-/// How `group` is treated. What Headroom does not say of it is as `others` are. Every time is filled in: Cluster Autoscaler
-/// takes a missing one for none at all.
+/// How `group` is treated. What Headroom does not say of it is as `others` are: what the group does not state and what is as
+/// by default, too, where there are others, since they may have been told otherwise. Every time is filled in: Cluster
+/// Autoscaler takes a missing one for none at all.
 pub(super) fn of(group: &Group, others: Option<Wire>) -> Wire {
+    let says = |setting: Setting, is_default: bool| others.is_none() || !is_default || group.stated.contains(&setting);
     let time = |time: SignedDuration| WireDuration::try_from(time.unsigned_abs()).ok();
-    let (usual, others) = (usual(), others.unwrap_or_else(usual));
-    let others = Wire {
-        scale_down_unneeded_duration: others.scale_down_unneeded_duration.or(usual.scale_down_unneeded_duration),
-        scale_down_unready_duration: others.scale_down_unready_duration.or(usual.scale_down_unready_duration),
-        max_node_provision_duration: time(group.boot_timeout).or(usual.max_node_provision_duration),
-        max_node_startup_duration: others.max_node_startup_duration.or(usual.max_node_startup_duration),
-        ..others
+    let (usual, rest) = (usual(), others.unwrap_or_else(usual));
+    let default = Group::new("", Selection::default());
+    let boot = says(Setting::BootTimeout, group.boot_timeout == default.boot_timeout);
+    let mut wire = Wire {
+        scale_down_unneeded_duration: rest.scale_down_unneeded_duration.or(usual.scale_down_unneeded_duration),
+        scale_down_unready_duration: rest.scale_down_unready_duration.or(usual.scale_down_unready_duration),
+        max_node_provision_duration: time(group.boot_timeout)
+            .filter(|_| boot)
+            .or(rest.max_node_provision_duration)
+            .or(usual.max_node_provision_duration),
+        max_node_startup_duration: rest.max_node_startup_duration.or(usual.max_node_startup_duration),
+        ..rest
     };
     // The nodes of others go by rules that the protocol does not have.
-    let Strategy::Pending(pending) = &group.strategy else { return others };
-    let down = &pending.scale_down;
-    Wire {
-        scale_down_utilization_threshold: share(down.threshold),
-        scale_down_gpu_utilization_threshold: share(down.gpu_threshold),
-        scale_down_unneeded_duration: time(down.unneeded_for).or(others.scale_down_unneeded_duration),
-        scale_down_unready_duration: WireDuration::try_from(down.unready_for.map_or(NEVER, |time| time.unsigned_abs()))
-            .ok()
-            .or(others.scale_down_unready_duration),
-        ignore_daemon_sets_utilization: down.ignore_daemon_sets,
-        zero_or_max_node_scaling: pending.all_or_nothing,
-        ..others
+    let Strategy::Pending(pending) = &group.strategy else { return wire };
+    let (down, default) = (&pending.scale_down, ScaleDown::default());
+    if says(Setting::UtilizationThreshold, down.threshold == default.threshold) {
+        wire.scale_down_utilization_threshold = share(down.threshold);
     }
+    if says(Setting::GpuUtilizationThreshold, down.gpu_threshold == default.gpu_threshold) {
+        wire.scale_down_gpu_utilization_threshold = share(down.gpu_threshold);
+    }
+    if says(Setting::UnneededTime, down.unneeded_for == default.unneeded_for) {
+        wire.scale_down_unneeded_duration = time(down.unneeded_for).or(wire.scale_down_unneeded_duration);
+    }
+    if says(Setting::UnreadyTime, down.unready_for == default.unready_for) {
+        let unready = WireDuration::try_from(down.unready_for.map_or(NEVER, |time| time.unsigned_abs()));
+        wire.scale_down_unready_duration = unready.ok().or(wire.scale_down_unready_duration);
+    }
+    if says(Setting::IgnoreDaemonSetsUtilization, down.ignore_daemon_sets == default.ignore_daemon_sets) {
+        wire.ignore_daemon_sets_utilization = down.ignore_daemon_sets;
+    }
+    wire.zero_or_max_node_scaling = pending.all_or_nothing || (others.is_some() && wire.zero_or_max_node_scaling);
+    wire
 }
 
 /// What a provider says that was sent `sent`, and what of it makes no sense.
@@ -121,4 +135,21 @@ pub(super) fn said(sent: &Wire, answer: &Wire) -> (GroupOptions, Vec<String>) {
 /// A percentage as a share of 1.
 fn share(percent: Percent) -> f64 {
     f64::from(percent.0) / f64::from(Percent::whole(100).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use headroom_core::policy::Pending;
+
+    use super::*;
+
+    #[test]
+    fn a_default_says_nothing_over_the_client_unless_it_is_stated() {
+        let strategy = Strategy::Pending(Pending::default());
+        let group = Group { strategy, ..Group::new("web", Selection::default()) };
+        let sent = Wire { scale_down_unneeded_duration: Some(WireDuration { seconds: 3, nanos: 0 }), ..usual() };
+        assert_eq!(of(&group, Some(sent)).scale_down_unneeded_duration, sent.scale_down_unneeded_duration);
+        let stated = Group { stated: vec![Setting::UnneededTime], ..group };
+        assert_eq!(of(&stated, Some(sent)).scale_down_unneeded_duration, usual().scale_down_unneeded_duration);
+    }
 }
