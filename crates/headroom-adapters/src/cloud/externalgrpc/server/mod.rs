@@ -177,7 +177,9 @@ impl CloudProvider for Provider {
         let NodeGroupAutoscalingOptionsRequest { id, defaults } = request.into_inner();
         let (of, group) = self.offers.one(&id).await?;
         let mut treated = of.group.clone();
-        treated.heed(&group.options);
+        // What the cloud behind says is stated too, even where it is as by default.
+        let said = treated.heed(&group.options);
+        treated.stated.extend(said);
         let options = options::of(&treated, defaults);
         answer(NodeGroupAutoscalingOptionsResponse { node_group_autoscaling_options: Some(options) })
     }
