@@ -21,6 +21,9 @@ pub const NODE_CLASS: &str = "node.class";
 /// The label that stands for a Nomad node's pool.
 pub const NODE_POOL: &str = "node.pool";
 
+/// The label that stands for what a cloud says: the group in whose list a node's machine is. No object in the cluster has it.
+pub const NODE_GROUP: &str = "headroom.dev/node-group";
+
 /// What the label begins with that stands for a meta attribute of a Nomad node.
 pub const META: &str = "meta.";
 

@@ -1,12 +1,14 @@
 //! The configuration file: what it becomes, and what is said about bad ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use expect_test::{expect, expect_file};
 use headroom::config::{self, Cloud, Cluster, Config};
+use headroom_adapters::cloud::FoundGroup;
 use headroom_adapters::cloud::externalgrpc::{ExternalGroup, Reach, Tls};
 use headroom_adapters::cloud::kwok::{KwokGroup, Machines};
-use headroom_core::policy::{Group, Percent, Policy, Selection, Strategy};
+use headroom_core::policy::{Group, Mode, Percent, Policy, Selection, Strategy};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
@@ -237,6 +239,79 @@ groups:
     expect_file!["config/every-pending-key.txt"].assert_eq(&format!("{pending:#?}\n"));
 }
 
+fn found(groups: &[(&str, &[(&str, &str)])]) -> Vec<FoundGroup> {
+    let found = groups.iter().map(|(id, tags)| FoundGroup {
+        id: (*id).into(),
+        tags: tags.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+    });
+    found.collect()
+}
+
+#[test]
+fn every_key_of_what_is_discovered_is_read() {
+    let text = "
+cluster: { kubernetes: {} }
+priorities: { 50: [^spot-] }
+expander: priority
+scaleDown: { unneededTime: 5m }
+discover:
+  - cloud: { aws: { tags: { k8s.io/cluster-autoscaler/enabled: '', team: web }, region: eu-west-1, assumeRole: arn } }
+    size: { min: 1, max: 9 }
+    mode: growOnly
+    strategy: { pending: {} }
+    scaleDown: { unneededTime: 3m }
+    bootTimeout: 20m
+    startupTaints: [node.cilium.io/agent-not-ready]
+  - cloud: { externalgrpc: { address: provider:8086, cacert: ca.pem, cert: tls.crt, key: tls.key, timeout: 9s } }
+    strategy: { utilization: { countPods: placed } }
+";
+    let config = config::parse("", text).unwrap();
+    assert!(config.policy.groups.is_empty(), "nobody has looked yet");
+    let [aws, external] = &config.discover[..] else { panic!("{:?}", config.discover) };
+    let found = [(aws.clone(), found(&[("spot-a", &[]), ("web", &[])])), (external.clone(), found(&[("pool", &[])]))];
+    let config = config::parse_with("", text, &found.into_iter().collect()).unwrap();
+    let text = format!("{:#?}\n{:#?}\n", config.policy.groups, config.clouds);
+    expect_file!["config/every-discover-key.txt"].assert_eq(&text);
+    assert!(config.taken.is_empty());
+}
+
+/// No group is there twice, whichever way it is meant.
+#[test]
+fn what_is_listed_is_not_discovered() {
+    let text = "
+groups:
+  - { name: a, select: { label: { pool: a } }, cloud: { aws: { autoScalingGroup: asg-a } }, strategy: { pending: {} } }
+  - name: b
+    select: { label: { pool: b } }
+    cloud: { aws: { tags: { eks:nodegroup-name: b, enabled: '' }, region: eu-west-1 } }
+    strategy: { pending: {} }
+  - name: far
+    select: { label: { pool: far } }
+    cloud: { aws: { autoScalingGroup: asg-far, region: us-east-1 } }
+    strategy: { pending: {} }
+  - { name: asg-taken, select: { label: { pool: t } }, strategy: { pending: {} } }
+discover:
+  - { cloud: { aws: { tags: { enabled: '' }, region: eu-west-1 } }, strategy: { pending: {} } }
+  - { cloud: { aws: { tags: { enabled: 'true' }, region: eu-west-1 } }, mode: 'off', strategy: { pending: {} } }
+";
+    let config = config::parse("", text).unwrap();
+    let [all, some] = &config.discover[..] else { panic!("{:?}", config.discover) };
+    let enabled = ("enabled", "true");
+    let in_region = found(&[
+        ("asg-a", &[enabled]),
+        ("asg-b", &[enabled, ("eks:nodegroup-name", "b")]),
+        ("asg-c", &[enabled, ("eks:nodegroup-name", "c")]),
+        ("asg-far", &[enabled]),
+        ("asg-taken", &[enabled]),
+    ]);
+    let found = [(all.clone(), in_region.clone()), (some.clone(), in_region)];
+    let config = config::parse_with("", text, &found.into_iter().collect()).unwrap();
+    let groups: Vec<_> = config.policy.groups.iter().map(|group| (&*group.name, group.mode == Mode::Auto)).collect();
+    let wanted = ["a", "b", "far", "asg-taken", "asg-c", "asg-far"].map(|name| (name, true));
+    assert_eq!(groups, wanted, "of the first entry that finds it");
+    assert_eq!(config.taken, ["asg-taken".into()] as [Arc<str>; 1], "and that is said");
+}
+
 /// What is said of all groups leaves each cloud its say; what is said of a group does not.
 #[test]
 fn only_what_a_group_says_itself_is_kept_from_its_cloud() {
@@ -421,9 +496,14 @@ fn groups_of_one_external_provider_share_its_connection() {
     let wanted = [
         (reach(None, 5), vec![of("edge", "edge")]),
         (reach(Some(Tls { ca: path("ca.pem"), own: None }), 1), vec![of("batch", "batch")]),
-        (reach(Some(mutual), 7), vec![of("web", "pool-web"), of("db", "db")]),
+        (reach(Some(mutual.clone()), 7), vec![of("web", "pool-web"), of("db", "db")]),
     ];
     assert_eq!(config.unwrap().external_groups(), wanted.into());
+    let discover = "discover: [{ cloud: { externalgrpc: { cloudConfig: ca.yaml } }, strategy: { pending: {} } }]";
+    file("headroom.yaml", discover);
+    let config = config::load(&folder.path().join("headroom.yaml")).unwrap();
+    let [Cloud::ExternalGrpc(external)] = &config.discover[..] else { panic!("{:?}", config.discover) };
+    assert_eq!(external.reach(), reach(Some(mutual), 7));
     for (text, message) in [
         ("cert: x", "`address` is missing"),
         ("address: a:1\ngrpc_timeout: soon", "grpc_timeout is \"soon\""),

@@ -5,6 +5,8 @@ pub mod externalgrpc;
 pub mod kwok;
 pub mod servers;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -35,6 +37,15 @@ pub trait Cloud: Send + Sync {
 
     /// Hears which node a machine is, before it is asked to remove it. For clouds that know machines by both names.
     fn is_node(&self, _machine: &str, _node: &str) {}
+}
+
+/// A group that a cloud was found to have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundGroup {
+    /// What the cloud calls it.
+    pub id: Arc<str>,
+    /// Its tags, where groups of this cloud have any.
+    pub tags: BTreeMap<Box<str>, Box<str>>,
 }
 
 /// A machine that a cloud did not let go of, although it let others go.

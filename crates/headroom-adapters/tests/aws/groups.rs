@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use headroom_adapters::cloud::Cloud as _;
 use headroom_adapters::cloud::aws::{Aws, AwsGroup, FoundBy};
+use headroom_adapters::cloud::{Cloud as _, FoundGroup};
 use headroom_adapters::fence::Fence;
 use headroom_core::snapshot::InstanceState;
 
 use super::{account, alive, look, named, over};
-use crate::fake_aws::{Answer, FakeAws, group, nothing};
+use crate::fake_aws::{Answer, FakeAws, group, groups, member, nothing};
 use crate::moto::Moto;
 
 #[tokio::test]
@@ -52,6 +52,51 @@ async fn a_group_is_found_by_tags_that_only_it_has() {
     let found = aws.groups().await.unwrap();
     let found: Vec<(&str, u32)> = found.iter().map(|group| (&*group.name, group.target)).collect();
     assert_eq!(found, [("search", 2), ("tagged-1", 1)], "one that is not there, or not the only one, is left out");
+}
+
+/// As Cluster Autoscaler's `asg:tag=KEY,KEY=VALUE` means them.
+#[tokio::test]
+async fn all_groups_with_some_tags_are_discovered() {
+    let Some(moto) = Moto::shared() else { return };
+    let tags = |owner: &'static str| {
+        [
+            ("Tags.member.1.Key", "discovery.example/enabled"),
+            ("Tags.member.1.Value", "whatever"),
+            ("Tags.member.2.Key", "discovery.example/owner"),
+            ("Tags.member.2.Value", owner),
+        ]
+    };
+    moto.group("discovered-b", [0, 5, 1], &tags("shop")).await;
+    moto.group("discovered-a", [0, 5, 0], &tags("shop")).await;
+    moto.group("discovered-c", [0, 5, 0], &tags("search")).await;
+    moto.group("undiscovered", [0, 5, 0], &[]).await;
+    let aws = Aws::new(account(&moto.endpoint), Vec::new(), Fence::closed());
+    let discover = async |tags: &[(&str, &str)]| {
+        let tags = tags.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        aws.discover(&tags).await.unwrap()
+    };
+    let ids = |found: &[FoundGroup]| found.iter().map(|group| group.id.to_string()).collect::<Vec<_>>();
+    let (enabled, owner) = (("discovery.example/enabled", ""), "discovery.example/owner");
+    let all = discover(&[enabled]).await;
+    assert_eq!(ids(&all), ["discovered-a", "discovered-b", "discovered-c"]);
+    assert_eq!(all[2].tags.get(owner).map(|value| &**value), Some("search"), "their tags are told");
+    assert_eq!(ids(&discover(&[enabled, (owner, "shop")]).await), ["discovered-a", "discovered-b"]);
+    assert!(discover(&[enabled, (owner, "nobody")]).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_group_that_is_being_deleted_is_not_discovered() {
+    let server = FakeAws::start(|call| match call["Action"].as_str() {
+        "DescribeAutoScalingGroups" => groups(&[
+            member("going", [0, 5, 1], &[], "<Status>Delete in progress</Status>"),
+            member("here", [0, 5, 1], &[], ""),
+        ]),
+        action => nothing(action),
+    })
+    .await;
+    let aws = Aws::new(account(&server.endpoint), Vec::new(), Fence::closed());
+    let found = aws.discover(&[("team".into(), "web".into())].into_iter().collect()).await.unwrap();
+    assert_eq!(found, [FoundGroup { id: "here".into(), ..FoundGroup::default() }]);
 }
 
 /// A call names fifty at most, and a page has so many.

@@ -69,6 +69,20 @@ async fn a_provider_in_go_does_what_it_is_asked() {
 }
 
 #[tokio::test]
+async fn all_groups_of_a_provider_are_discovered() {
+    let batch = Given { name: "batch", size: 0, min: 0, max: 2 };
+    let stage = OnExternalGrpc::start(&[WEB, batch], Fence::open()).await;
+    let found = stage.cloud.discover().await.unwrap();
+    assert_eq!(found.iter().map(|group| &*group.id).collect::<Vec<_>>(), ["batch", "web"]);
+    stage.front.set_fault(Some("NodeGroups"), Some(Fault::Code(14)));
+    let error = stage.cloud.discover().await.unwrap_err();
+    assert!(matches!(error, CloudError::Unreachable(_)), "{error:?}");
+    let Some(program) = peer::program() else { return };
+    let peer = Peer::serve(&program, &[]);
+    assert_eq!(peer.cloud(None).discover().await.unwrap()[0].id, "pool".into());
+}
+
+#[tokio::test]
 async fn a_machine_that_cannot_be_deleted_holds_no_other_and_the_size_is_lowered_once_for_each() {
     let Some(program) = peer::program() else { return };
     let peer = Peer::serve(&program, &["-size", "4", "-stubborn", "peer://pool-2"]);

@@ -34,7 +34,11 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             if config.warnings.count() > 0 {
                 anstream::eprintln!("{}\n", config.warnings.styled());
             }
-            let groups = count(config.policy.groups.len(), "group");
+            let groups = match (config.policy.groups.len(), config.discover.is_empty()) {
+                (0, false) => "groups that are discovered".to_owned(),
+                (groups, false) => format!("{} and others that are discovered", count(groups, "group")),
+                (groups, true) => count(groups, "group"),
+            };
             let warnings = match config.warnings.count() {
                 0 => String::new(),
                 warnings => format!(", {}", count(warnings, "warning")),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::connection::Connection;
-use crate::config::Cluster;
+use crate::config::{Cloud, Cluster};
 use crate::dump::{self, Now, Round};
 use crate::live;
 
@@ -49,11 +49,11 @@ impl Input {
         }
         // The configuration is small, so its errors come before a long read.
         let config = self.config.as_deref().map(crate::config::load).transpose()?;
-        let (policy, cluster) = match config {
-            Some(config) => (Some(config.policy), config.cluster),
-            None => (None, Cluster::Kubernetes),
+        let (policy, cluster, discover) = match config {
+            Some(config) => (Some(config.policy), config.cluster, config.discover),
+            None => (None, Cluster::Kubernetes, Vec::new()),
         };
-        let round = if self.files.is_empty() {
+        let mut round = if self.files.is_empty() {
             let Connection { kubeconfig, context } = &self.connection;
             let dump = live::read(&cluster, policy.as_ref(), kubeconfig.as_deref(), context.as_deref())?;
             let now = self.now.map_or((Timestamp::now(), Now::Clock), |now| (now, Now::Given));
@@ -65,6 +65,7 @@ impl Input {
             }
             Round::of(dump, policy, self.now)
         };
+        round.assumed.undiscovered = discover.iter().map(Cloud::search_words).collect();
         Ok(Asked::Here(Box::new(round)))
     }
 }

@@ -6,7 +6,21 @@ use std::sync::Arc;
 use headroom_adapters::cloud::aws::{Account, AwsGroup, Fleet, FoundBy};
 use headroom_core::pricing::CapacityType;
 
-use super::{Cloud, Config};
+use super::{Aws, Cloud, Config};
+
+impl Aws {
+    /// The account and region that it is in.
+    pub fn account(&self) -> Account {
+        let region = self.region.as_deref().map(Box::from);
+        let role = self.assume_role.as_deref().map(Box::from);
+        Account { region, role, ..Account::default() }
+    }
+
+    /// The tags that say which Auto Scaling groups are meant.
+    pub fn tags(&self) -> BTreeMap<Box<str>, Box<str>> {
+        self.tags.iter().map(|(key, value)| (key.into(), value.into())).collect()
+    }
+}
 
 impl Config {
     /// The groups whose machines are those of Auto Scaling groups, by the account and region that they are in.
@@ -14,14 +28,10 @@ impl Config {
         let mut accounts: BTreeMap<Account, Vec<AwsGroup>> = BTreeMap::new();
         for group in &self.policy.groups {
             let Some(Cloud::Aws(aws)) = self.clouds.get(&group.name) else { continue };
-            let tags = || aws.tags.iter().map(|(key, value)| (key.into(), value.into())).collect();
             let found_by = match &aws.auto_scaling_group {
                 Some(name) => FoundBy::Name(Arc::clone(name)),
-                None => FoundBy::Tags(tags()),
+                None => FoundBy::Tags(aws.tags()),
             };
-            let region = aws.region.as_deref().map(Box::from);
-            let role = aws.assume_role.as_deref().map(Box::from);
-            let account = Account { region, role, ..Account::default() };
             let fleet = aws.fleet.as_ref().map(|fleet| Fleet {
                 launch_template: (*fleet.launch_template).into(),
                 version: (*fleet.version).into(),
@@ -30,7 +40,7 @@ impl Config {
                 ready_timeout: fleet.ready_timeout.unsigned_abs(),
             });
             let name = Arc::clone(&group.name);
-            accounts.entry(account).or_default().push(AwsGroup { name, found_by, fleet });
+            accounts.entry(aws.account()).or_default().push(AwsGroup { name, found_by, fleet });
         }
         accounts
     }

@@ -8,6 +8,7 @@ mod aws;
 pub(crate) mod duration;
 mod externalgrpc;
 pub(crate) mod file;
+mod found;
 pub(crate) mod kind;
 mod kwok;
 pub(crate) mod problem;
@@ -27,6 +28,7 @@ use jiff::SignedDuration;
 
 use file::growth::Grows;
 pub use file::{Aws, Cloud, Cluster, CpuUsage, ExternalGrpc, Kwok, Live, Nomad, OtherAutoscalers, Servers, State};
+pub use found::Found;
 pub use problem::{ConfigErrors, ConfigWarnings};
 use problem::{Problem, Problems};
 use record::Record;
@@ -40,6 +42,10 @@ pub struct Config {
     pub cluster: Cluster,
     /// Who makes and ends the machines of each group, by its name.
     pub clouds: BTreeMap<Arc<str>, Cloud>,
+    /// Which groups clouds are asked for, beside those that are listed.
+    pub discover: Vec<Cloud>,
+    /// Groups that clouds were found to have and that are left out, since others have their names.
+    pub taken: Vec<Arc<str>>,
     /// The longest time between two rounds; a change in the cluster starts one sooner.
     pub interval: SignedDuration,
     /// How the running program stands beside others and shows itself.
@@ -48,21 +54,32 @@ pub struct Config {
     pub warnings: ConfigWarnings,
 }
 
-/// Reads the configuration file at `path`. All errors are reported at once.
+/// Reads the configuration file at `path`, with no group that would have to be found. All errors are reported at once.
 pub fn load(path: &Path) -> Result<Config, ConfigErrors> {
+    load_with(path, &Found::default())
+}
+
+/// The same, with the groups that clouds were found to have.
+pub fn load_with(path: &Path, found: &Found) -> Result<Config, ConfigErrors> {
     let name = path.display().to_string();
-    read(&name, &read_text(path, &name)?, folder(path))
+    read(&name, &read_text(path, &name)?, folder(path), found)
 }
 
 /// Reads a configuration from `text`; `name` is what errors call the file. Paths in it are relative to the working
 /// directory.
 pub fn parse(name: &str, text: &str) -> Result<Config, ConfigErrors> {
-    read(name, text, Path::new(""))
+    parse_with(name, text, &Found::default())
 }
 
-fn read(name: &str, text: &str, folder: &Path) -> Result<Config, ConfigErrors> {
-    let file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
+/// The same, with the groups that clouds were found to have.
+pub fn parse_with(name: &str, text: &str, found: &Found) -> Result<Config, ConfigErrors> {
+    read(name, text, Path::new(""), found)
+}
+
+fn read(name: &str, text: &str, folder: &Path, found: &Found) -> Result<Config, ConfigErrors> {
+    let mut file = read_file(name, text, folder, file::file(), "start with a list of `groups:`")?;
     let warnings = ConfigWarnings::new(name, text, file.warnings());
+    file.add(found);
     Ok(Config { warnings, ..file.into() })
 }
 

@@ -38,6 +38,8 @@ pub struct Assumed {
     pub now: Now,
     /// Nodes in no group and why, if the groups had to be made up.
     pub made_up: Option<BTreeMap<Arc<str>, Apart>>,
+    /// Where more groups would be looked for, in the words of messages.
+    pub undiscovered: Vec<String>,
 }
 
 /// Where the instant of a plan is from.
@@ -79,7 +81,14 @@ impl Round {
         let policy = policy.heeding(dump.builder.snapshot()).into_owned();
         let before = Memory::settled();
         let (plan, memory) = decide(dump.builder.snapshot(), &policy, &before, now);
-        Round { dump, policy, before, plan, memory, assumed: Assumed { now: source, made_up } }
+        Round {
+            dump,
+            policy,
+            before,
+            plan,
+            memory,
+            assumed: Assumed { now: source, made_up, undiscovered: Vec::new() },
+        }
     }
 
     /// The round once more, to be asked about single pods and groups. None when no group has the strategy `pending`, or

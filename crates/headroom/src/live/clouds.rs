@@ -62,6 +62,35 @@ impl Clouds {
         Clouds { owners, refused: BTreeMap::new() }
     }
 
+    /// Goes by other owners. One that has the same groups as before, none of which is `changed`, stays what it was, with all
+    /// that it knows. Of the others the groups that are still there are as they were said to be until their cloud answers.
+    /// What is different now: groups that nobody has any more are gone.
+    pub(super) fn replace(&mut self, owners: Vec<Owner>, changed: impl Fn(&str) -> bool) -> Vec<Change> {
+        let mut before = std::mem::take(&mut self.owners);
+        for owner in owners {
+            let same = |(old, _): &(Owner, Reading)| {
+                old.groups == owner.groups && !owner.groups.iter().any(|group| changed(group))
+            };
+            if let Some(at) = before.iter().position(same) {
+                self.owners.push(before.swap_remove(at));
+                continue;
+            }
+            let mut reading = Reading { stale: true, ..Reading::default() };
+            for (_, old) in &mut before {
+                for group in &owner.groups {
+                    if let Some(known) = old.groups.remove(group) {
+                        reading.groups.insert(Arc::clone(group), known);
+                        reading.at = reading.at.into_iter().chain(old.at).min();
+                    }
+                }
+            }
+            self.owners.push((owner, reading));
+        }
+        let owners = &self.owners;
+        self.refused.retain(|group, _| owners.iter().any(|(owner, _)| owner.groups.contains(group)));
+        before.into_iter().flat_map(|(_, old)| old.groups.into_keys().map(Change::GroupGone)).collect()
+    }
+
     /// Who has the machines of `group`.
     pub(super) fn of(&self, group: &str) -> Option<Arc<dyn Cloud>> {
         let mut owners = self.owners.iter().map(|(owner, _)| owner);

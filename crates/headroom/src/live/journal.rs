@@ -177,6 +177,24 @@ pub(super) fn config_broken(errors: &str) {
     error!("the new configuration has errors, so the old one stays:\n{errors}");
 }
 
+/// A cloud has other groups than before.
+pub(super) fn discovered(cloud: &str, before: &[Arc<str>], now: &[Arc<str>]) {
+    let new: Vec<&str> = now.iter().filter(|name| !before.contains(name)).map(|name| &**name).collect();
+    let gone: Vec<&str> = before.iter().filter(|name| !now.contains(name)).map(|name| &**name).collect();
+    info!(new = new.join(", "), gone = gone.join(", "), "{cloud} has {} groups", now.len());
+}
+
+/// A cloud does not say which groups it has.
+pub(super) fn not_discovered(cloud: &str, error: &str) {
+    warn!("it is not known whether {cloud} has other groups, so those that were found before stay: {error}");
+}
+
+/// A group that was found has the name of another one.
+pub(super) fn name_taken(group: &str) {
+    let hint = "list one of the two under `groups` with another name";
+    warn!(group, "a group that was found is left alone: another one has its name; hint: {hint}");
+}
+
 /// An error with all that led to it.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());

@@ -9,6 +9,7 @@ mod hold;
 mod http;
 mod journal;
 mod kubernetes;
+mod machines;
 pub(crate) mod nomad;
 mod owners;
 mod pace;
@@ -18,6 +19,7 @@ mod recorder;
 mod reload;
 mod serve;
 mod session;
+mod source;
 mod standing;
 
 use std::sync::Arc;

@@ -20,6 +20,7 @@ use super::freshness::Freshness;
 use super::herald::Herald;
 use super::hold::Hold;
 use super::journal;
+use super::machines::Machines;
 use super::recorder::{Made, Recorder};
 use crate::config::{Cloud, Config};
 use crate::dump::{Assumed, Dump, Now, Round, Warning};
@@ -49,6 +50,7 @@ pub(crate) struct Pilot {
     config: Arc<Config>,
     owners: MakeOwners,
     clouds: Clouds,
+    machines: Machines,
     executor: Executor,
     builder: Builder,
     freshness: Freshness,
@@ -98,13 +100,17 @@ impl Pilot {
         metrics: Arc<Metrics>,
         herald: Herald,
     ) -> Self {
+        let builder = Builder::new();
+        let mut machines = Machines::default();
+        machines.configure(&config.policy, builder.snapshot());
         Pilot {
             executor: Executor::new(Arc::clone(&ports.cluster)),
             ports,
+            machines,
             clouds: Clouds::new(owners(&config)),
             owners,
             config,
-            builder: Builder::new(),
+            builder,
             freshness: Freshness::default(),
             memory: None,
             pauses: Pauses::default(),
@@ -121,8 +127,33 @@ impl Pilot {
 
     /// Goes by another configuration from the next round on.
     pub(crate) fn configure(&mut self, config: Arc<Config>) {
-        self.clouds = Clouds::new((self.owners)(&config));
+        let owners = (self.owners)(&config);
+        let (old, new) = (&self.config, &config);
+        let changed = |group: &str| {
+            (old.clouds.get(group), old.policy.group(group)) != (new.clouds.get(group), new.policy.group(group))
+        };
+        let gone = self.clouds.replace(owners, changed);
+        gone.into_iter().for_each(|change| self.apply(change));
+        self.machines.configure(&config.policy, self.builder.snapshot());
+        self.move_nodes();
         self.config = config;
+    }
+
+    /// Takes in what clouds say of their groups.
+    fn hear(&mut self, changes: Vec<Change>) {
+        let mut moved = false;
+        for change in changes {
+            moved |= self.machines.hear(&change);
+            self.apply(change);
+        }
+        if moved {
+            self.move_nodes();
+        }
+    }
+
+    /// Puts every node into the group that its machine is in now.
+    fn move_nodes(&mut self) {
+        self.machines.moved(self.builder.snapshot()).into_iter().for_each(|change| self.apply(change));
     }
 
     /// Makes no round, since another instance leads. What was remembered is forgotten: the other one will remember something
@@ -185,7 +216,7 @@ impl Pilot {
             None => self.remember(now).await?,
         };
         let (changes, errors) = self.clouds.read(now, self.config.interval).await;
-        changes.into_iter().for_each(|change| self.apply(change));
+        self.hear(changes);
         errors.iter().for_each(|(groups, error)| journal::cloud_unread(groups, error));
         self.read_pauses(now).await;
         let hold = hold.or_else(|| self.hold(now));
@@ -251,7 +282,7 @@ impl Pilot {
         let warnings = self.misread.iter().map(|text| Warning::of_cluster(text)).collect();
         let dump = Dump { files: vec!["the cluster".to_owned()], builder, warnings, ..Dump::default() };
         let Last { policy: wanted, before, plan } = last;
-        let assumed = Assumed { now: Now::Live, made_up: None };
+        let assumed = Assumed { now: Now::Live, made_up: None, undiscovered: Vec::new() };
         let policy = wanted.heeding(dump.builder.snapshot()).into_owned();
         let round = Round { dump, policy, before, plan, memory, assumed };
         question(Some(&round));
@@ -260,7 +291,8 @@ impl Pilot {
         self.last = Some(Last { policy: wanted, before, plan });
     }
 
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, mut change: Change) {
+        self.machines.mark(&mut change);
         if let Some(recorder) = &mut self.recorder {
             recorder.note(&change);
         }

@@ -1,12 +1,13 @@
-//! Reads the configuration again when it changes, also where a ConfigMap is mounted, and on SIGHUP.
+//! Reads the configuration again when it changes, also where a ConfigMap is mounted or where clouds have other groups, and on
+//! SIGHUP.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use super::journal;
-use super::session::{Options, load};
+use super::source::Source;
 use crate::config::Config;
 
 /// How often the files are looked at. Notifications do not tell of all changes of a mounted ConfigMap.
@@ -15,7 +16,7 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Sends every configuration that differs from the one before. Of one with errors the errors are sent once, and the old one
 /// stays.
 pub(super) async fn watch(
-    options: Options,
+    source: Arc<Mutex<Source>>,
     mut current: Arc<Config>,
     changed: mpsc::Sender<Result<Arc<Config>, String>>,
 ) {
@@ -27,8 +28,7 @@ pub(super) async fn watch(
             _ = ticks.tick() => false,
             Some(()) = hangup.recv() => true,
         };
-        // A few small files.
-        match tokio::task::block_in_place(|| load(&options)) {
+        match source.lock().await.load().await {
             Ok(config) if config == *current => {
                 told = None;
                 if asked {

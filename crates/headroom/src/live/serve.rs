@@ -11,6 +11,7 @@ use headroom_core::policy::Group;
 
 use super::clouds::Owner;
 use super::owners::{self, Connection};
+use super::source::Source;
 use super::{journal, session};
 use crate::config::{self, Cloud, Cluster, Config};
 
@@ -33,7 +34,8 @@ pub(crate) struct ServeOptions {
 
 /// Offers the groups that have a cloud until SIGTERM or SIGINT.
 pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
-    let config = config::load(&options.config)?;
+    let file = options.config;
+    let config = Source::new(move |found| config::load_with(&file, found)).load().await?;
     let fence = if config.policy.dry_run { Fence::closed() } else { Fence::open() };
     let kubernetes = match config.cluster {
         Cluster::Kubernetes if needs_cluster(&config) => {

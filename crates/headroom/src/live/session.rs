@@ -11,16 +11,17 @@ use headroom_adapters::election::Election;
 use headroom_adapters::fence::Fence;
 use headroom_adapters::notebook::Notebook;
 use jiff::Timestamp;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::board::Board;
 use super::herald::Herald;
 use super::pilot::{MakeOwners, Pilot, Ports};
 use super::recorder::Recorder;
+use super::source::Source;
 use super::standing::{self, Standing};
 use super::{Controls, Ended, fly, http, journal, kubernetes, nomad, reload};
-use crate::config::{self, Config};
+use crate::config::{self, Config, ConfigErrors, Found};
 use crate::metrics::Metrics;
 
 /// How long the last events may take once the rounds have ended.
@@ -72,8 +73,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         terminated().await;
         told.send_replace(true);
     });
-    let mut config = Arc::new(load(&options)?);
-    while let Ended::Reconfigured(new) = session(&options, config, end.clone()).await? {
+    let read = {
+        let options = options.clone();
+        move |found: &Found| load(&options, found)
+    };
+    let mut source = Source::new(read);
+    let mut config = Arc::new(source.load().await?);
+    let source = Arc::new(Mutex::new(source));
+    while let Ended::Reconfigured(new) = session(&options, &source, config, end.clone()).await? {
         config = new;
     }
     Ok(())
@@ -87,14 +94,20 @@ pub(crate) fn machine_name() -> String {
 }
 
 /// The configuration, with what the command line says about it.
-pub(super) fn load(options: &Options) -> anyhow::Result<Config> {
-    let mut config = config::load(&options.config)?;
+fn load(options: &Options, found: &Found) -> Result<Config, ConfigErrors> {
+    // A few small files.
+    let mut config = tokio::task::block_in_place(|| config::load_with(&options.config, found))?;
     config.policy.dry_run |= options.dry_run;
     Ok(config)
 }
 
 /// Runs with one connection, until the end or until a configuration asks for another one.
-async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bool>) -> anyhow::Result<Ended> {
+async fn session(
+    options: &Options,
+    source: &Arc<Mutex<Source>>,
+    config: Arc<Config>,
+    end: watch::Receiver<bool>,
+) -> anyhow::Result<Ended> {
     let dry_run = config.policy.dry_run;
     let elects = config.live.leader_election && !dry_run;
     // In dry run it stays closed, whatever else goes wrong.
@@ -121,7 +134,7 @@ async fn session(options: &Options, config: Arc<Config>, end: watch::Receiver<bo
         tasks.spawn(standing::watch(election.clone(), rivals, standing));
     }
     let (changed, configurations) = mpsc::channel(1);
-    tasks.spawn(reload::watch(options.clone(), Arc::clone(&config), changed));
+    tasks.spawn(reload::watch(Arc::clone(source), Arc::clone(&config), changed));
     // In dry run nothing is written.
     let notebook = (!dry_run).then_some(notebook);
     let ports = Ports { cluster, notebook, clock: Box::new(Timestamp::now), own_node };

@@ -18,6 +18,7 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
         lines.push("timers of rounds before this one (cool-downs, steps, back-offs) have run out".to_owned());
         lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
     }
+    lines.extend(undiscovered(round));
     lines.extend(prices(round));
     lines.extend(unknown(round));
     let skipped = round.dump.skipped;
@@ -55,6 +56,13 @@ fn time(round: &Round) -> Option<String> {
         Now::Newest => Some(format!("it is {at}, the latest time in the dump; hint: --now sets another")),
         Now::Unknown => Some(format!("it is {at}, since the dump mentions no time; hint: --now sets another")),
     }
+}
+
+/// Groups that nobody has looked for.
+fn undiscovered(round: &Round) -> Option<String> {
+    let clouds: Vec<&str> = round.assumed.undiscovered.iter().map(|cloud| &**cloud).collect();
+    let text = format!("groups that are discovered are not in this plan: nobody asked {}", names(&clouds));
+    (!clouds.is_empty()).then(|| format!("{text}; hint: ask a running instance with --server"))
 }
 
 /// What a choice between groups rests on where prices are missing.

@@ -34,15 +34,8 @@ async fn an_auto_scaling_group_grows_for_pods_and_loses_what_is_not_needed() {
     moto.group("web-nodes", [0, 6, 0], &tags).await;
     let group = "- name: web\n  select: { label: { scene: aws, pool: web } }\n  cloud: { aws: { tags: { \
                  k8s.io/cluster-autoscaler/enabled: \"true\" } } }\n  strategy: { pending: {} }\n";
-    let environment = [
-        ("AWS_ENDPOINT_URL", moto.endpoint.as_str()),
-        ("AWS_REGION", REGION),
-        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
-        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"),
-        ("AWS_EC2_METADATA_DISABLED", "true"),
-    ];
-    let headroom = Headroom::start_in(&scene, &environment, QUICK, &[group.to_owned()]);
-    let kubelets = boot_nodes(&scene, &moto, "web-nodes");
+    let headroom = Headroom::start_in(&scene, &environment(&moto), QUICK, &[group.to_owned()]);
+    let kubelets = boot_nodes(&scene, &moto, &["web-nodes"]);
     let play = async {
         // From nothing: what a node is like, the launch template, the type m5.large and the tags say. One takes one pod
         // of 1 cpu beside what its kubelet keeps.
@@ -68,7 +61,74 @@ async fn an_auto_scaling_group_grows_for_pods_and_loses_what_is_not_needed() {
     headroom.stop();
 }
 
-/// An Auto Scaling group as moto has it.
+/// Nobody lists these groups: they are found by a tag, while Headroom runs, and go without a trace.
+#[tokio::test]
+async fn groups_with_a_tag_are_found_and_scaled_without_a_restart() {
+    let Some(plane) = ControlPlane::shared().await else { return };
+    let Some(moto) = Moto::shared() else { return };
+    let scene = Scene::new(&plane, "discover").await;
+    let label = format!("k8s.io/cluster-autoscaler/node-template/label/{LABEL}");
+    let tags = [
+        ("Tags.member.1.Key", label.as_str()),
+        ("Tags.member.1.Value", "discover"),
+        ("Tags.member.2.Key", "headroom.example/discover"),
+        ("Tags.member.2.Value", "true"),
+    ];
+    moto.group("found-small", [0, 2, 0], &tags).await;
+    let discover = format!(
+        "{QUICK}\ndiscover:\n- cloud: {{ aws: {{ tags: {{ headroom.example/discover: \"\" }} }} }}\n  strategy: {{ \
+         pending: {{}} }}\n"
+    );
+    let headroom = Headroom::start_in(&scene, &environment(&moto), &discover, &[]);
+    let kubelets = boot_nodes(&scene, &moto, &["found-small", "found-late"]);
+    let play = async {
+        scene.deploy(&Workload::named("web").replicas(4)).await;
+        scene.until("the group that is there is full", 90, |view| view.running("web") == 2).await;
+        let explained = headroom.ask(&["explain", "group", "found-small"]);
+        assert!(explained.contains("found-small"), "{explained}");
+        // One that comes later is seen within a minute, and takes the rest.
+        moto.group("found-late", [0, 5, 0], &tags).await;
+        scene.runs("web", 4, 150).await;
+        let group = Group::of(&moto, "found-late").await;
+        assert_eq!((group.desired, group.machines.len()), (2, 2), "{}", headroom.log());
+        // Nodes are known by their machines, so each group loses its own.
+        scene.scale("web", 0).await;
+        scene.until("no node is left", 150, |view| view.nodes.is_empty()).await;
+        wait_until("no machine is left", 30, async || {
+            let groups = [Group::of(&moto, "found-small").await, Group::of(&moto, "found-late").await];
+            if groups.iter().all(|group| group.desired == 0 && group.machines.is_empty()) {
+                Ok(())
+            } else {
+                Err(headroom.log())
+            }
+        })
+        .await;
+        moto.call("autoscaling", "DeleteAutoScalingGroup", &[("AutoScalingGroupName", "found-late")]).await;
+        wait_until("the group is gone", 90, async || {
+            let plan = headroom.ask(&["plan"]);
+            if plan.contains("found-small") && !plan.contains("found-late") { Ok(()) } else { Err(plan) }
+        })
+        .await;
+    };
+    tokio::select! {
+        () = play => {}
+        () = kubelets => {}
+    }
+    headroom.stop();
+}
+
+/// How Headroom finds moto.
+fn environment(moto: &Moto) -> [(&str, &str); 5] {
+    [
+        ("AWS_ENDPOINT_URL", moto.endpoint.as_str()),
+        ("AWS_REGION", REGION),
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"),
+        ("AWS_EC2_METADATA_DISABLED", "true"),
+    ]
+}
+
+/// An Auto Scaling group as moto has it; nothing where there is none.
 struct Group {
     desired: usize,
     /// Provider ids by the names that their nodes get.
@@ -90,15 +150,18 @@ impl Group {
             let instance = rest.split('<').next().unwrap_or_default();
             (instance.to_owned(), format!("aws:///{}/{instance}", part(rest, "AvailabilityZone")))
         });
-        Group { desired: part(&answer, "DesiredCapacity").parse().expect("a number"), machines: machines.collect() }
+        Group { desired: part(&answer, "DesiredCapacity").parse().unwrap_or(0), machines: machines.collect() }
     }
 }
 
 /// Does for ever what machines do: a node for each instance, and none without one.
-async fn boot_nodes(scene: &Scene<'_>, moto: &Moto, group: &str) {
+async fn boot_nodes(scene: &Scene<'_>, moto: &Moto, groups: &[&str]) {
     let nodes: Api<Node> = Api::all(scene.client.clone());
     loop {
-        let machines = Group::of(moto, group).await.machines;
+        let mut machines = BTreeMap::new();
+        for group in groups {
+            machines.extend(Group::of(moto, group).await.machines);
+        }
         let here: Vec<String> = scene.view().await.nodes.into_iter().filter_map(|node| node.metadata.name).collect();
         for (name, provider_id) in machines.iter().filter(|(name, _)| !here.contains(name)) {
             let labels = json!({ "pool": "web", "node.kubernetes.io/instance-type": "m5.large" });

@@ -171,6 +171,6 @@ impl Drop for Headroom {
 }
 
 fn configuration(port: u16, settings: &str, groups: &[String]) -> String {
-    let groups = groups.concat();
-    format!("dryRun: false\nhttp: {{ address: \"127.0.0.1:{port}\" }}\n{settings}\ngroups:\n{groups}")
+    let groups = if groups.is_empty() { String::new() } else { format!("groups:\n{}", groups.concat()) };
+    format!("dryRun: false\nhttp: {{ address: \"127.0.0.1:{port}\" }}\n{settings}\n{groups}")
 }

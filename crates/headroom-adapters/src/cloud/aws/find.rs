@@ -8,7 +8,7 @@ use futures::future::try_join_all;
 use super::client::{AwsError, Call};
 use super::object::auto_scaling::{Group, Groups};
 use super::{Aws, Entry, FoundBy};
-use crate::cloud::CloudError;
+use crate::cloud::{CloudError, FoundGroup};
 
 /// How many names one call may have, and how many groups a page.
 const NAMES: usize = 50;
@@ -62,6 +62,19 @@ impl Aws {
         })
     }
 
+    /// Every Auto Scaling group of the account and region that has all these tags, by its name. An empty value stands for
+    /// any.
+    pub async fn discover(&self, tags: &BTreeMap<Box<str>, Box<str>>) -> Result<Vec<FoundGroup>, CloudError> {
+        let found = self.list(by_tags(tags)).await.map_err(|error| error.of("any group"))?;
+        let there = found.into_iter().filter(is_there).map(|group| FoundGroup {
+            id: group.auto_scaling_group_name,
+            tags: group.tags.member.into_iter().map(|tag| (tag.key.into(), tag.value.into())).collect(),
+        });
+        let mut there: Vec<FoundGroup> = there.collect();
+        there.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(there)
+    }
+
     async fn list(&self, call: Call) -> Result<Vec<Group>, AwsError> {
         let pages: Vec<Groups> = self.client.pages(&call).await?;
         Ok(pages.into_iter().flat_map(Groups::into_groups).collect())
@@ -89,9 +102,14 @@ fn by_tags(tags: &BTreeMap<Box<str>, Box<str>>) -> Call {
     call
 }
 
+/// Whether a group is not being deleted.
+fn is_there(group: &Group) -> bool {
+    group.status.is_none()
+}
+
 /// The group that was found, if it is one and its size is a number of machines. One that is being deleted is none.
 fn only(entry: &Entry, mut found: Vec<Group>) -> Result<Group, NotFound> {
-    found.retain(|group| group.status.is_none());
+    found.retain(is_there);
     let group = match (found.pop(), &entry.spec.found_by) {
         (None, FoundBy::Name(name)) => return Err(NotFound::NoName { name: Arc::clone(name) }),
         (None, FoundBy::Tags(tags)) => return Err(NotFound::NoTags { tags: words(tags) }),

@@ -16,7 +16,7 @@ use super::options;
 use super::protocol::provider;
 use super::translate::{self, LaunchTrouble};
 use super::{Entry, ExternalGrpc};
-use crate::cloud::CloudError;
+use crate::cloud::{CloudError, FoundGroup};
 
 /// How many groups are read at once.
 const AT_ONCE: usize = 8;
@@ -40,6 +40,13 @@ pub(super) struct Limits {
 }
 
 impl ExternalGrpc {
+    /// Every node group that the provider has, by its id.
+    pub async fn discover(&self) -> Result<Vec<FoundGroup>, CloudError> {
+        self.refresh().await?;
+        let known = self.limits().await?;
+        Ok(known.into_keys().map(|id| FoundGroup { id: id.into(), ..FoundGroup::default() }).collect())
+    }
+
     /// All groups as they are. One that the provider does not have is left out.
     pub(super) async fn read_all(&self) -> Result<Vec<CloudGroup>, CloudError> {
         self.refresh().await?;

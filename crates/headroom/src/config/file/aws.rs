@@ -65,7 +65,7 @@ impl Aws {
 }
 
 pub(super) fn kind() -> Kind<Aws> {
-    Record::new(
+    let record = Record::new(
         "groups[].cloud.aws",
         "An EC2 Auto Scaling group, by its name or by its tags. Credentials are found as by every AWS program: in the \
          environment, by web identity (IRSA), in a profile, by EKS Pod Identity, in the metadata of the instance.",
@@ -82,28 +82,56 @@ pub(super) fn kind() -> Kind<Aws> {
         labels(),
         |aws| &mut aws.tags,
         "Instead of a name: tags that exactly one Auto Scaling group has. An empty value stands for any.",
+    );
+    account(record)
+        .field(
+            "fleet",
+            fleet().optional(),
+            |aws| &mut aws.fleet,
+            "Its machines come by an EC2 fleet instead of by Auto Scaling: all of an enlargement at once and of one type, \
+             or none. Left out: Auto Scaling launches them.",
+        )
+        .check(&["autoScalingGroup", "tags"], one_way)
+        .kind()
+}
+
+/// Auto Scaling groups that are not named.
+pub(super) fn search() -> Kind<Aws> {
+    let record = Record::new(
+        "discover[].cloud.aws",
+        "The EC2 Auto Scaling groups of an account and region that have all these tags.",
+        Aws::default,
     )
-    .field(
-        "region",
-        text().optional(),
-        |aws| &mut aws.region,
-        "Where it is. Left out: the region of the environment (`AWS_REGION`), the profile or the instance.",
+    .required(
+        "tags",
+        labels(),
+        |aws| &mut aws.tags,
+        "Tags that each of them has. An empty value stands for any: `{ k8s.io/cluster-autoscaler/enabled: \"\" }`.",
     )
-    .field(
-        "assumeRole",
-        text().optional(),
-        |aws| &mut aws.assume_role,
-        "The ARN of a role that is assumed for it, such as one in another account.",
-    )
-    .field(
-        "fleet",
-        fleet().optional(),
-        |aws| &mut aws.fleet,
-        "Its machines come by an EC2 fleet instead of by Auto Scaling: all of an enlargement at once and of one type, \
-         or none. Left out: Auto Scaling launches them.",
-    )
-    .check(&["autoScalingGroup", "tags"], one_way)
-    .kind()
+    .check(&["tags"], |aws, at, problems| {
+        if aws.tags.is_empty() {
+            let hint = "write a tag that they have, such as `k8s.io/cluster-autoscaler/enabled: \"\"`";
+            problems.add(Problem::at(at.of("tags"), "every Auto Scaling group would be meant", hint));
+        }
+    });
+    account(record).kind()
+}
+
+/// The keys that say in which account and region it is.
+fn account(record: Record<Aws>) -> Record<Aws> {
+    record
+        .field(
+            "region",
+            text().optional(),
+            |aws| &mut aws.region,
+            "Where it is. Left out: the region of the environment (`AWS_REGION`), the profile or the instance.",
+        )
+        .field(
+            "assumeRole",
+            text().optional(),
+            |aws| &mut aws.assume_role,
+            "The ARN of a role that is assumed for it, such as one in another account.",
+        )
 }
 
 fn fleet() -> Kind<Fleet> {

@@ -50,43 +50,65 @@ impl Default for ExternalGrpc {
 }
 
 pub(super) fn kind() -> Kind<ExternalGrpc> {
-    let file = || text::<Box<str>>().map(|path| PathBuf::from(&*path)).optional();
-    Record::new(
+    let record = Record::new(
         "groups[].cloud.externalgrpc",
         "A node group of a provider that speaks the gRPC protocol of Cluster Autoscaler's external providers; \
          [externalgrpc.md](externalgrpc.md) says how it is used. Paths are relative to this file.",
         ExternalGrpc::default,
-    )
-    .field(
-        "address",
-        text().optional(),
-        |group| &mut group.address,
-        "Host and port of the provider, such as `localhost:8086`.",
-    )
-    .field(
-        "cacert",
-        file(),
-        |group| &mut group.ca,
-        "A file with the certificates, in PEM, that the provider's certificate is signed by. Left out: no TLS, so \
-         whoever is on the way can read and change what is said.",
-    )
-    .field("cert", file(), |group| &mut group.cert, "A file with the certificate, in PEM, that Headroom shows.")
-    .field("key", file(), |group| &mut group.key, "A file with the key of `cert`, in PEM.")
-    .field("timeout", duration(SignedDuration::from_secs(1)), |group| &mut group.timeout, "How long one call may take.")
-    .field(
-        "cloudConfig",
-        file(),
-        |group| &mut group.cloud_config,
-        "The file that Cluster Autoscaler's `--cloud-config` names for this provider, in the place of all these keys.",
-    )
-    .field(
-        "nodeGroup",
-        text().optional(),
-        |group| &mut group.node_group,
-        "The id of the node group at the provider. Left out: the group's own name.",
-    )
-    .check(&["address", "cloudConfig", "cacert", "cert", "key", "timeout"], says_where)
-    .kind()
+    );
+    reach(record)
+        .field(
+            "nodeGroup",
+            text().optional(),
+            |group| &mut group.node_group,
+            "The id of the node group at the provider. Left out: the group's own name.",
+        )
+        .kind()
+}
+
+/// All node groups of a provider.
+pub(super) fn search() -> Kind<ExternalGrpc> {
+    let record = Record::new(
+        "discover[].cloud.externalgrpc",
+        "All node groups of a provider that speaks the gRPC protocol of Cluster Autoscaler's external providers. Paths are \
+         relative to this file.",
+        ExternalGrpc::default,
+    );
+    reach(record).kind()
+}
+
+/// The keys that say how a provider is reached.
+fn reach(record: Record<ExternalGrpc>) -> Record<ExternalGrpc> {
+    let file = || text::<Box<str>>().map(|path| PathBuf::from(&*path)).optional();
+    record
+        .field(
+            "address",
+            text().optional(),
+            |group| &mut group.address,
+            "Host and port of the provider, such as `localhost:8086`.",
+        )
+        .field(
+            "cacert",
+            file(),
+            |group| &mut group.ca,
+            "A file with the certificates, in PEM, that the provider's certificate is signed by. Left out: no TLS, so \
+             whoever is on the way can read and change what is said.",
+        )
+        .field("cert", file(), |group| &mut group.cert, "A file with the certificate, in PEM, that Headroom shows.")
+        .field("key", file(), |group| &mut group.key, "A file with the key of `cert`, in PEM.")
+        .field(
+            "timeout",
+            duration(SignedDuration::from_secs(1)),
+            |group| &mut group.timeout,
+            "How long one call may take.",
+        )
+        .field(
+            "cloudConfig",
+            file(),
+            |group| &mut group.cloud_config,
+            "The file that Cluster Autoscaler's `--cloud-config` names for this provider, in the place of all these keys.",
+        )
+        .check(&["address", "cloudConfig", "cacert", "cert", "key", "timeout"], says_where)
 }
 
 fn says_where(group: &ExternalGrpc, at: &Places, problems: &mut Problems) {
@@ -140,6 +162,11 @@ impl ExternalGrpc {
         for path in [&mut self.ca, &mut self.cert, &mut self.key].into_iter().flatten() {
             *path = folder.join(&*path);
         }
+    }
+
+    /// Whether both are at the same provider.
+    pub(super) fn is_at(&self, other: &ExternalGrpc) -> bool {
+        (&self.address, &self.cloud_config) == (&other.address, &other.cloud_config)
     }
 
     /// What to do if some of the files are there that TLS needs, and others are not.

@@ -12,6 +12,7 @@ use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 
 /// A group as it is read.
+#[derive(Clone)]
 pub(crate) struct Draft {
     pub(crate) group: Group,
     pub(super) cloud: Cloud,
@@ -20,15 +21,19 @@ pub(crate) struct Draft {
     pub(crate) places: Places,
 }
 
-pub(crate) fn kind() -> Kind<Draft> {
-    let start = || Draft {
+/// One of which nothing has been read.
+pub(super) fn empty() -> Draft {
+    Draft {
         group: Group::new("", Selection::default()),
         cloud: Cloud::default(),
         scale_down: scale_down::Settings::default(),
         spare: Spare::default(),
         places: Places::default(),
-    };
-    Record::new("groups[]", "One node group: machines that are alike.", start)
+    }
+}
+
+pub(crate) fn kind() -> Kind<Draft> {
+    let record = Record::new("groups[]", "One node group: machines that are alike.", empty)
         .required(
             "name",
             text(),
@@ -36,35 +41,13 @@ pub(crate) fn kind() -> Kind<Draft> {
             "What reports call it. No two groups may share a name.",
         )
         .required("select", select::kind(), |draft| &mut draft.group.select, "Which nodes are in it.")
-        .field("cloud", cloud::kind(), |draft| &mut draft.cloud, "Who makes and ends its machines.")
-        .field("size", size(), |draft| &mut draft.group.size, "Limits of its size.")
-        .field("mode", mode(), |draft| &mut draft.group.mode, "What Headroom may do to it.")
-        .required("strategy", strategy::kind(), |draft| &mut draft.group.strategy, "How its size is decided.")
-        .field(
-            "scaleDown",
-            scale_down::of_group(),
-            |draft| &mut draft.scale_down,
-            "When its nodes go, with the strategy `pending`.",
-        )
+        .field("cloud", cloud::kind(), |draft| &mut draft.cloud, "Who makes and ends its machines.");
+    keys(record)
         .field(
             "spare",
             spare::kind(),
             |draft| &mut draft.spare,
             "Room that it keeps free for pods to come, with the strategy `pending`.",
-        )
-        .field(
-            "bootTimeout",
-            duration(SignedDuration::from_secs(1)),
-            |draft| &mut draft.group.boot_timeout,
-            "How long a machine may take from its request until its node is usable. Until then it counts \
-             as capacity; after that it is not expected any more and may be asked for again.",
-        )
-        .field(
-            "startupTaints",
-            list(text()),
-            |draft| &mut draft.group.startup_taints,
-            "Keys of taints that a node carries only while it starts. It counts as not usable yet while \
-             it has one.",
         )
         .field(
             "template",
@@ -83,11 +66,39 @@ pub(crate) fn kind() -> Kind<Draft> {
         .check(&["name", "cloud"], kwok::needs_plain_name)
         .check(&["name", "cloud"], servers::needs_plain_name)
         .check(&["cloud", "strategy"], servers::same_hardware)
-        .check(&["strategy", "scaleDown"], scale_down_needs_pending)
         .check(&["strategy", "spare"], spare_needs_pending)
         .check(&["select", "spare"], spare_needs_label)
         .placed(|draft, places| draft.places = places.clone())
         .kind()
+}
+
+/// The keys that mean the same for a group that has an entry and for those that have none.
+pub(super) fn keys(record: Record<Draft>) -> Record<Draft> {
+    record
+        .field("size", size(), |draft| &mut draft.group.size, "Limits of its size.")
+        .field("mode", mode(), |draft| &mut draft.group.mode, "What Headroom may do to it.")
+        .required("strategy", strategy::kind(), |draft| &mut draft.group.strategy, "How its size is decided.")
+        .field(
+            "scaleDown",
+            scale_down::of_group(),
+            |draft| &mut draft.scale_down,
+            "When its nodes go, with the strategy `pending`.",
+        )
+        .field(
+            "bootTimeout",
+            duration(SignedDuration::from_secs(1)),
+            |draft| &mut draft.group.boot_timeout,
+            "How long a machine may take from its request until its node is usable. Until then it counts \
+             as capacity; after that it is not expected any more and may be asked for again.",
+        )
+        .field(
+            "startupTaints",
+            list(text()),
+            |draft| &mut draft.group.startup_taints,
+            "Keys of taints that a node carries only while it starts. It counts as not usable yet while \
+             it has one.",
+        )
+        .check(&["strategy", "scaleDown"], scale_down_needs_pending)
 }
 
 fn size() -> Kind<Size> {
@@ -174,5 +185,10 @@ impl Draft {
     /// Its name, unless it is missing.
     pub(super) fn name(&self) -> Option<&Arc<str>> {
         Some(&self.group.name).filter(|name| !name.is_empty())
+    }
+
+    /// What messages call it.
+    pub(super) fn called(&self) -> String {
+        self.name().map_or_else(|| "a group that is discovered".to_owned(), |name| format!("`{name}`"))
     }
 }

@@ -42,6 +42,11 @@ pub(crate) trait Grows {
     /// The same, with its groups.
     fn with_groups(&self) -> (&Growth, &[Draft]);
 
+    /// Whether there are groups that the file does not name.
+    fn discovers(&self) -> bool {
+        false
+    }
+
     /// Reads the files that it names, whose paths are relative to `folder`. What is wrong with a path is added to
     /// `problems`, what is wrong within a file is returned.
     fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
@@ -163,6 +168,8 @@ pub(crate) fn keys<F: Grows + 'static>(file: Record<F>) -> Record<F> {
     })
     .check(&["priorities", "groups"], |file, _, problems| {
         let (growth, groups) = file.with_groups();
-        priorities::check(&growth.priorities, groups, problems);
+        if !file.discovers() {
+            priorities::check(&growth.priorities, groups, problems);
+        }
     })
 }

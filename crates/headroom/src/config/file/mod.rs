@@ -9,6 +9,7 @@ mod catalogue;
 mod cloud;
 mod cluster;
 mod cpu_usage;
+mod discover;
 mod expander;
 mod externalgrpc;
 pub(crate) mod group;
@@ -45,10 +46,12 @@ pub use live::{Live, OtherAutoscalers};
 pub use servers::Servers;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use headroom_core::policy::{CountPods, Policy, RunsOn, Strategy};
 use jiff::SignedDuration;
 
+use super::found::Found;
 use super::kind::{duration, flag, list};
 use super::problem::{ConfigErrors, Problem, Problems};
 use super::record::{Places, Record};
@@ -64,6 +67,9 @@ pub(super) struct File {
     live: Live,
     growth: Growth,
     groups: Vec<Draft>,
+    discover: Vec<Draft>,
+    /// Names of groups that were found, and that others have.
+    taken: Vec<Arc<str>>,
     places: Places,
 }
 
@@ -72,7 +78,7 @@ const NOMAD_INTERVAL: SignedDuration = SignedDuration::from_secs(15);
 
 impl From<File> for Config {
     fn from(file: File) -> Self {
-        let File { cluster, interval, dry_run, live, growth, groups, places } = file;
+        let File { cluster, interval, dry_run, live, growth, groups, discover, taken, places } = file;
         let by_default = !places.has("interval");
         let interval = if by_default && matches!(cluster, Cluster::Nomad(_)) { NOMAD_INTERVAL } else { interval };
         let clouds = groups.iter().map(|draft| (draft.group.name.clone(), draft.cloud.clone())).collect();
@@ -80,7 +86,8 @@ impl From<File> for Config {
         if let Cluster::Nomad(_) = cluster {
             on_nomad(&mut policy);
         }
-        Config { policy, cluster, clouds, interval, live, warnings: ConfigWarnings::default() }
+        let discover = discover.into_iter().map(|draft| draft.cloud).collect();
+        Config { policy, cluster, clouds, discover, taken, interval, live, warnings: ConfigWarnings::default() }
     }
 }
 
@@ -98,6 +105,11 @@ impl File {
     pub(super) fn warnings(&self) -> Vec<Problem> {
         warnings::of(self)
     }
+
+    /// Takes in the groups that clouds were found to have.
+    pub(super) fn add(&mut self, found: &Found) {
+        self.taken = discover::add(&mut self.groups, &self.discover, found);
+    }
 }
 
 impl Grows for File {
@@ -109,11 +121,15 @@ impl Grows for File {
         (&self.growth, &self.groups)
     }
 
+    fn discovers(&self) -> bool {
+        !self.discover.is_empty()
+    }
+
     fn load(&mut self, folder: &Path, problems: &mut Problems) -> Result<(), ConfigErrors> {
         if let Cluster::Nomad(nomad) = &mut self.cluster {
             nomad.cpu_usage.settle(folder);
         }
-        for Draft { cloud, places, .. } in &mut self.groups {
+        for Draft { cloud, places, .. } in self.groups.iter_mut().chain(&mut self.discover) {
             if let Cloud::ExternalGrpc(external) = cloud {
                 external.load(folder, &places.of("cloud"), problems);
             }
@@ -132,6 +148,8 @@ pub(super) fn file() -> Record<File> {
         live: Live::default(),
         growth: Growth::default(),
         groups: Vec::new(),
+        discover: Vec::new(),
+        taken: Vec::new(),
         places: Places::default(),
     };
     let record = Record::new("", "The keys at the top of the file.", start)
@@ -151,13 +169,26 @@ pub(super) fn file() -> Record<File> {
              once the reports look right.",
         );
     growth::keys(live::keys(record))
-        .required(
-            "groups",
-            list(group::kind()).filled("add one: `- { name: …, select: …, strategy: … }`"),
-            |file| &mut file.groups,
-            "The node groups.",
+        .field("groups", list(group::kind()), |file| &mut file.groups, "The node groups.")
+        .field(
+            "discover",
+            list(discover::kind()),
+            |file| &mut file.discover,
+            "More node groups: those that clouds have, without an entry for each.",
         )
+        .check(&["groups", "discover"], has_groups)
         .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
         .check(&["cluster", "groups"], |file, _, problems| strategy::check(&file.cluster, &file.groups, problems))
+        .check(&["cluster", "discover"], |file, _, problems| {
+            strategy::check(&file.cluster, &file.discover, problems);
+            discover::check(&file.cluster, &file.discover, problems);
+        })
         .placed(|file, places| file.places = places.clone())
+}
+
+fn has_groups(file: &File, at: &Places, problems: &mut Problems) {
+    if file.groups.is_empty() && file.discover.is_empty() {
+        let hint = "add one: `groups: [{ name: …, select: …, strategy: … }]`, or say with `discover:` where they are";
+        problems.add(Problem::at(at.written("groups", "discover"), "there is no group", hint));
+    }
 }

@@ -3,7 +3,6 @@
 use headroom_core::policy::{CountPods, Selection, Strategy};
 
 use super::cloud::Cloud;
-use super::externalgrpc::ExternalGrpc;
 use super::group::Draft;
 use crate::config::problem::{Problem, Problems};
 
@@ -33,9 +32,8 @@ fn same_machines(first: &Draft, later: &Draft) -> Option<Problem> {
     let (what, same) = match (&first.cloud, &later.cloud) {
         (_, Cloud::Aws(aws)) => (aws.what()?, first.cloud == later.cloud),
         (Cloud::ExternalGrpc(one), Cloud::ExternalGrpc(other)) => {
-            let place = |of: &ExternalGrpc| (of.address.clone(), of.cloud_config.clone());
             let (a, b) = (one.node_group.as_ref().or(first.name())?, other.node_group.as_ref().or(later.name())?);
-            (b.to_string(), a == b && place(one) == place(other))
+            (b.to_string(), a == b && one.is_at(other))
         }
         _ => return None,
     };

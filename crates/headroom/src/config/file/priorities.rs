@@ -21,7 +21,8 @@ pub(super) fn priority(priorities: &Priorities, name: &str) -> Option<i64> {
     matching.map(|(priority, _)| *priority).max()
 }
 
-/// Reports patterns that match no group: each is misspelt, or left over from a group that is gone.
+/// Reports patterns that match no group: each is misspelt, or left over from a group that is gone. Only where all groups are
+/// known can that be said.
 pub(super) fn check(priorities: &Priorities, groups: &[Draft], problems: &mut Problems) {
     let names: Vec<&str> = groups.iter().filter_map(Draft::name).map(|name| &**name).collect();
     for (place, pattern) in priorities.iter().flat_map(|(_, patterns)| patterns) {

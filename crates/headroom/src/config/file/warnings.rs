@@ -31,9 +31,10 @@ const FOR_POOLS: &str = "backoff";
 
 pub(super) fn of(file: &File) -> Vec<Problem> {
     let mut warnings: Vec<Problem> = file.groups.iter().filter_map(boundless).collect();
-    let pending: Vec<&Draft> = file.groups.iter().filter(|draft| is_pending(draft)).collect();
+    let all = || file.groups.iter().chain(&file.discover);
+    let pending: Vec<&Draft> = all().filter(|draft| is_pending(draft)).collect();
     if pending.is_empty() {
-        let pools = file.groups.iter().any(is_pool);
+        let pools = all().any(is_pool);
         let idle = FOR_PENDING.into_iter().filter(|key| !pools || *key != FOR_POOLS);
         warnings.extend(idle.filter_map(|key| without_pending(file, key)));
         return warnings;
@@ -111,13 +112,13 @@ fn without_room(file: &File, draft: &Draft) -> Option<Problem> {
     let room = file.growth.limits.room(0, max, &capacity, &Present::default());
     let needed = if settings.all_or_nothing { max } else { max.min(1) };
     (room.nodes < needed).then(|| {
-        let (name, nodes, bound) = (&group.name, room.nodes, room.bound);
+        let (name, nodes, bound) = (draft.called(), room.nodes, room.bound);
         let message = match settings.all_or_nothing {
-            true => format!("`{name}` gets {max} nodes at once or none, and cannot get more than {nodes}: {bound}"),
-            false => format!("`{name}` can get no node: {bound}"),
+            true => format!("{name} gets {max} nodes at once or none, and cannot get more than {nodes}: {bound}"),
+            false => format!("{name} can get no node: {bound}"),
         };
         let hint = "raise the limit, or remove the group";
-        let problem = Problem::at(draft.places.of("name"), message, hint);
+        let problem = Problem::at(draft.places.written("name", "cloud"), message, hint);
         if file.places.has("limits") { problem.also(file.places.of("limits"), "the limits") } else { problem }
     })
 }
@@ -135,10 +136,8 @@ fn only_estimates(file: &File, pending: &[&Draft]) -> Option<Problem> {
 /// Settings for the removal of nodes that all stay.
 fn kept_anyway(file: &File, draft: &Draft) -> Option<Problem> {
     (draft.places.has("scaleDown") && !file.growth.scale_down.enabled).then(|| {
-        let message = format!(
-            "no node goes while `scaleDown` is not enabled, so this decides nothing for `{}`",
-            draft.group.name
-        );
+        let message =
+            format!("no node goes while `scaleDown` is not enabled, so this decides nothing for {}", draft.called());
         let problem = Problem::at(draft.places.of("scaleDown"), message, "remove it, or `enabled: false`");
         problem.also(file.places.of("scaleDown"), "not enabled")
     })

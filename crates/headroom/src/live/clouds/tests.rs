@@ -161,3 +161,58 @@ async fn what_was_done_makes_nobody_ask_a_cloud_that_does_not_answer() {
     watched.clouds.read(Timestamp::from_second(7).unwrap(), INTERVAL).await;
     assert_eq!(*watched.script.asked.lock().unwrap(), 5, "one that answers is asked at once");
 }
+
+/// The groups whose changes were told, and those that are gone with a `-`.
+fn told(changes: Vec<Change>) -> Vec<String> {
+    let told = changes.into_iter().map(|change| match change {
+        Change::Group(group) => format!("{} {}", group.name, group.target),
+        Change::GroupGone(name) => format!("-{name}"),
+        other => panic!("{other:?}"),
+    });
+    told.collect()
+}
+
+fn owner(script: &Arc<Script>, groups: &[&str]) -> Owner {
+    let groups = groups.iter().map(|name| Arc::from(*name)).collect();
+    Owner { cloud: Arc::clone(script) as Arc<dyn Cloud>, groups }
+}
+
+#[tokio::test]
+async fn an_owner_whose_groups_are_as_before_stays_with_all_that_it_knows() {
+    let mut watched = Watched::new([Ok(3)]);
+    watched.at(0).await;
+    let other = Arc::new(Script::default());
+    assert!(watched.clouds.replace(vec![owner(&other, &["web"])], |_| false).is_empty());
+    assert_eq!(watched.at(1).await, Read { asked: true, changed: None, error: None });
+    assert_eq!(*other.asked.lock().unwrap(), 0, "the new one is not needed");
+    watched.clouds.replace(vec![owner(&other, &["web"])], |group| group == "web");
+    watched.clouds.read(Timestamp::from_second(2).unwrap(), INTERVAL).await;
+    assert_eq!(*other.asked.lock().unwrap(), 1, "other settings need another owner");
+}
+
+#[tokio::test]
+async fn a_group_that_stays_is_known_until_its_new_owner_answers() {
+    let mut watched = Watched::new([Ok(3)]);
+    watched.at(0).await;
+    let silent = Script { answers: Mutex::new([Err(broken()), Ok(4)].into()), ..Script::default() };
+    let silent = Arc::new(silent);
+    assert!(watched.clouds.replace(vec![owner(&silent, &["web", "new"])], |_| false).is_empty());
+    let read = async |clouds: &mut Clouds, second| {
+        told(clouds.read(Timestamp::from_second(second).unwrap(), INTERVAL).await.0)
+    };
+    assert!(read(&mut watched.clouds, 1).await.is_empty(), "what was said before still holds");
+    assert_eq!(read(&mut watched.clouds, 3).await, ["web 4"]);
+}
+
+#[tokio::test]
+async fn a_group_that_nobody_has_any_more_is_gone() {
+    let mut watched = Watched::new([Ok(3)]);
+    watched.at(0).await;
+    watched.clouds.refused(&"web".into(), &CloudError::NotLeading, Timestamp::UNIX_EPOCH);
+    assert_eq!(told(watched.clouds.replace(Vec::new(), |_| false)), ["-web"]);
+    assert!(watched.clouds.of("web").is_none());
+    // If it comes back, what was refused before is over.
+    watched.clouds.replace(vec![owner(&watched.script, &["web"])], |_| false);
+    let (changes, _) = watched.clouds.read(Timestamp::from_second(1).unwrap(), INTERVAL).await;
+    assert!(matches!(&changes[..], [Change::Group(group)] if group.failure.is_none()), "{changes:?}");
+}
