@@ -47,8 +47,9 @@ impl Cloud {
         match self {
             Cloud::Aws | Cloud::Kwok | Cloud::ExternalGrpc(_) => None,
             Cloud::Other(name) if name == "externalgrpc" => Some(format!(
-                "DECIDE: Headroom speaks to the same provider once each group has `cloud: {{ externalgrpc: {{ cloudConfig: FILE, \
-                 nodeGroup: ID }} }}`, FILE being the one for --cloud-config. Until then it does not, {decided}."
+                "DECIDE: Headroom speaks to the same provider and finds its groups by `discover: [{{ cloud: {{ externalgrpc: {{ \
+                 cloudConfig: FILE }} }}, strategy: {{ pending: {{}} }} }}]`, FILE being the one for --cloud-config. Until then \
+                 it does not, {decided}."
             )),
             Cloud::Other(name) => Some(format!("--cloud-provider={name}: Headroom does not know it, {decided}.")),
             Cloud::Unsaid => Some(format!(
@@ -64,14 +65,33 @@ impl Cloud {
             Cloud::Aws => Some(format!("{{ aws: {{ autoScalingGroup: {} }} }}", scalar(id))),
             Cloud::Kwok if id == name => Some("{ kwok: {} }".to_owned()),
             Cloud::Kwok => Some(format!("{{ kwok: {{ nodeGroup: {} }} }}", scalar(id))),
-            Cloud::ExternalGrpc(file) if id == name => {
-                Some(format!("{{ externalgrpc: {{ cloudConfig: {} }} }}", scalar(file)))
-            }
-            Cloud::ExternalGrpc(file) => {
-                Some(format!("{{ externalgrpc: {{ cloudConfig: {}, nodeGroup: {} }} }}", scalar(file), scalar(id)))
-            }
-            Cloud::Other(_) | Cloud::Unsaid => None,
+            Cloud::ExternalGrpc(_) | Cloud::Other(_) | Cloud::Unsaid => None,
         }
+    }
+
+    /// Where groups are looked for that nobody names: the value of the key `cloud` of each entry under `discover`.
+    pub(super) fn searches(&self, values: &Values) -> Vec<String> {
+        match self {
+            Cloud::Aws => {
+                let rules = values.each("node-group-auto-discovery").iter().filter_map(|given| tags(&given.value));
+                let mut searches: Vec<String> = Vec::new();
+                for rule in rules {
+                    let tags = rule.iter().map(|(key, value)| format!("{}: {}", scalar(key), scalar(value)));
+                    let search = format!("{{ aws: {{ tags: {{ {} }} }} }}", tags.collect::<Vec<_>>().join(", "));
+                    if !searches.contains(&search) {
+                        searches.push(search);
+                    }
+                }
+                searches
+            }
+            Cloud::ExternalGrpc(file) => vec![format!("{{ externalgrpc: {{ cloudConfig: {} }} }}", scalar(file))],
+            Cloud::Kwok | Cloud::Other(_) | Cloud::Unsaid => Vec::new(),
+        }
+    }
+
+    /// Whether groups are found by this rule of `--node-group-auto-discovery`.
+    pub(super) fn discovers(&self, rule: &str) -> bool {
+        matches!(self, Cloud::ExternalGrpc(_)) || (*self == Cloud::Aws && tags(rule).is_some())
     }
 
     /// What to call the groups: by the names that they have, as far as Headroom takes those.
@@ -140,6 +160,20 @@ fn aks(id: &str) -> Option<(&'static str, String, &'static str)> {
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let name = Some(name).filter(|name| is_number && !name.is_empty())?;
     Some(("kubernetes.azure.com/agentpool", name.to_owned(), "a node pool of AKS"))
+}
+
+/// The tags of a rule `asg:tag=KEY,KEY=VALUE`; an empty value stands for any. None where it is another rule, or one that says
+/// a tag twice.
+fn tags(rule: &str) -> Option<Vec<(&str, &str)>> {
+    let mut tags: Vec<(&str, &str)> = Vec::new();
+    for tag in rule.strip_prefix("asg:tag=")?.split(',') {
+        let (key, value) = tag.split_once('=').unwrap_or((tag, ""));
+        if key.is_empty() || tags.iter().any(|(known, _)| *known == key) {
+            return None;
+        }
+        tags.push((key, value));
+    }
+    Some(tags)
 }
 
 /// How to list the groups that a rule of `--node-group-auto-discovery` finds; empty where there is no short way.

@@ -74,11 +74,12 @@ fn entries(root: &Node, problems: &mut Problems) -> Vec<(i64, Vec<String>)> {
     priorities
 }
 
-/// Writes the expanders, and the priorities as far as they match one of the groups, which are called `names`.
+/// Writes the expanders, and the priorities as far as they match one of the groups, which are called `names`. None is groups
+/// that are not known here.
 pub(super) fn write(
     values: &Values,
     priorities: Option<&Priorities>,
-    names: &[String],
+    names: Option<&[String]>,
     keys: &mut Keys,
     problems: &mut Problems,
 ) {
@@ -148,7 +149,7 @@ fn check(values: &Values, wanted: &[&str], problems: &mut Problems) {
 }
 
 /// Those patterns that match a group, and a comment for each that Headroom would refuse.
-fn sort(priorities: &Priorities, names: &[String]) -> (Vec<(i64, Vec<String>)>, Vec<String>) {
+fn sort(priorities: &Priorities, names: Option<&[String]>) -> (Vec<(i64, Vec<String>)>, Vec<String>) {
     let (mut matching, mut others) = (Vec::<(i64, Vec<String>)>::new(), Vec::new());
     for (number, patterns) in &priorities.0 {
         let mut kept = Vec::new();
@@ -158,7 +159,9 @@ fn sort(priorities: &Priorities, names: &[String]) -> (Vec<(i64, Vec<String>)>, 
                 _ if pattern.contains(char::is_control) => {
                     others.push(format!("{number}: an expression with control characters is left out"));
                 }
-                Ok(regex) if names.iter().any(|name| regex.is_match(name)) => kept.push(pattern.clone()),
+                Ok(regex) if names.is_none_or(|names| names.iter().any(|name| regex.is_match(name))) => {
+                    kept.push(pattern.clone())
+                }
                 Ok(_) => {
                     others.push(format!("{number}: {}: left out, since it matches no group here", shorten(pattern)));
                 }

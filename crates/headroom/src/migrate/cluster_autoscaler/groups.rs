@@ -60,6 +60,8 @@ fn parse(text: &str) -> Result<(u32, u32, &str), &'static str> {
 /// What all groups have in common.
 pub(super) struct Shared<'v> {
     pub(super) cloud: Cloud,
+    /// Where more groups are found, see [`Cloud::searches`].
+    pub(super) searches: Vec<String>,
     /// `bootTimeout`, where it is given.
     pub(super) boot_timeout: Option<String>,
     pub(super) startup_taints: Vec<String>,
@@ -67,13 +69,44 @@ pub(super) struct Shared<'v> {
 }
 
 impl Shared<'_> {
-    /// The list under `groups`.
+    /// The lists under `groups` and `discover`.
     pub(super) fn write(&self, groups: &[NodeGroup]) -> String {
+        // An external provider says itself which groups there are.
+        let groups = if let Cloud::ExternalGrpc(_) = self.cloud { &[] } else { groups };
+        let mut out = String::new();
+        if !groups.is_empty() || self.searches.is_empty() {
+            out.push_str(&self.listed(groups));
+        }
+        if !self.searches.is_empty() {
+            out.push_str(&self.discovered());
+        }
+        out
+    }
+
+    /// The groups that are found.
+    fn discovered(&self) -> String {
+        let mut out = String::from("discover:\n");
+        if self.cloud != Cloud::Aws && self.values.has("nodes") {
+            out.push_str(&comment(
+                2,
+                "--nodes did nothing: the provider says which groups there are, and how large they may be.",
+            ));
+        }
+        for search in &self.searches {
+            out.push_str(&format!("  - cloud: {search}\n"));
+            self.settings(&mut out);
+        }
+        out
+    }
+
+    /// The groups that are named.
+    fn listed(&self, groups: &[NodeGroup]) -> String {
         let mut out = String::from("groups:\n");
         if let Some(why) = self.cloud.unknown() {
             out.push_str(&comment(2, &why));
         }
-        for given in self.values.each("node-group-auto-discovery") {
+        let rules = self.values.each("node-group-auto-discovery").iter();
+        for given in rules.filter(|given| !self.cloud.discovers(&given.value)) {
             let hint = super::cloud::listing(&given.value);
             let text =
                 format!("DECIDE: {} found groups by itself. Here each is an entry of its own{hint}.", given.show());
@@ -121,6 +154,11 @@ impl Shared<'_> {
         if labels.is_empty() {
             out.push_str("    mode: \"off\"\n");
         }
+        self.settings(out);
+    }
+
+    /// What is said of all groups alike.
+    fn settings(&self, out: &mut String) {
         out.push_str("    strategy: { pending: {} }\n");
         if let Some(timeout) = &self.boot_timeout {
             out.push_str(&format!("    bootTimeout: {timeout}\n"));

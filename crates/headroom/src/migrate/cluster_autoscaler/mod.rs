@@ -36,13 +36,15 @@ pub fn migrate(line: &CommandLine, priorities: Option<&Priorities>) -> Result<St
     let values = Values::new(given, &mut problems);
     let cloud = Cloud::of(&values);
     let groups = groups::named(&values, &mut problems);
+    let searches = cloud.searches(&values);
     let names = match cloud.names(&groups) {
         names if names.is_empty() => vec![groups::EXAMPLE.to_owned()],
         names => names,
     };
+    let names = searches.is_empty().then_some(names.as_slice());
     let mut keys = Keys::default();
     settings::program(&values, &mut keys, &mut problems);
-    expander::write(&values, priorities, &names, &mut keys, &mut problems);
+    expander::write(&values, priorities, names, &mut keys, &mut problems);
     settings::same(&values, &mut keys);
     settings::growth(&values, &mut keys);
     settings::removal(&values, &mut keys);
@@ -56,6 +58,7 @@ pub fn migrate(line: &CommandLine, priorities: Option<&Priorities>) -> Result<St
     out.push_str(&keys.write());
     let shared = Shared {
         cloud,
+        searches,
         boot_timeout: settings::boot_timeout(&values),
         startup_taints: settings::startup_taints(&values),
         values: &values,

@@ -62,8 +62,8 @@ fn every_flag_becomes_a_key_or_is_named_with_the_reason() {
                 let off = migrated(&[&base[..], &[format!("--{name}=0")]].concat());
                 assert!(keys(&after).contains("softTaint: true") && keys(&off).contains("softTaint: false"));
             }
-            // What these say is the default already, or is a comment.
-            Fate::Keys(_) if ["emit-per-nodegroup-metrics", "node-group-auto-discovery"].contains(&name) => {
+            // What it says is the default already.
+            Fate::Keys(_) if name == "emit-per-nodegroup-metrics" => {
                 assert_ne!(before, after, "{given} changes nothing");
             }
             Fate::Key { path, .. } | Fate::Keys(path) => {
@@ -78,12 +78,44 @@ fn every_flag_becomes_a_key_or_is_named_with_the_reason() {
 }
 
 #[test]
+fn a_group_is_found_by_the_tags_by_which_cluster_autoscaler_finds_it() {
+    let discovery = |rules: &[&str]| {
+        let rules = rules.iter().map(|rule| format!("--node-group-auto-discovery={rule}"));
+        migrated(&rules.collect::<Vec<_>>())
+    };
+    let table = [
+        ("asg:tag=enabled", Some("{ enabled: \"\" }")),
+        ("asg:tag=k8s.io/enabled,owner=web=1", Some("{ k8s.io/enabled: \"\", owner: \"web=1\" }")),
+        ("asg:tag=", None),
+        ("asg:tag=a,", None),
+        ("asg:tag==a", None),
+        ("asg:tag=a=1,a=2", None),
+        ("asg:name=a", None),
+    ];
+    for (rule, tags) in table {
+        let text = discovery(&[rule]);
+        match tags {
+            Some(tags) => {
+                let entry =
+                    format!("discover:\n  - cloud: {{ aws: {{ tags: {tags} }} }}\n    strategy: {{ pending: {{}} }}\n");
+                assert!(text.ends_with(&entry) && !text.contains("groups:"), "{text}");
+            }
+            None => {
+                assert!(text.contains(&format!("DECIDE: --node-group-auto-discovery={rule} found groups")), "{text}")
+            }
+        }
+    }
+    let several = discovery(&["asg:tag=a", "asg:tag=b", "asg:tag=a", "asg:"]);
+    assert_eq!(several.matches("- cloud:").count(), 2, "{several}");
+}
+
+#[test]
 fn of_an_external_provider_the_same_file_says_how_it_is_reached() {
     let given = ["--cloud-provider=externalgrpc", "--cloud-config=/etc/provider.yaml", "--nodes=1:10:web"];
     let text = migrated(&given.map(str::to_owned));
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "#").collect();
     let text = words.join(" ");
-    assert!(text.contains(r#"cloud: { externalgrpc: { cloudConfig: "/etc/provider.yaml" } } size:"#), "{text}");
+    assert!(text.contains(r#"discover: --nodes did nothing: the provider says which groups there are, and how large they may be. - cloud: { externalgrpc: { cloudConfig: "/etc/provider.yaml" } } strategy:"#), "{text}");
     assert!(text.contains("--cloud-config=/etc/provider.yaml"), "{text}");
 }
 
@@ -92,9 +124,10 @@ fn value(flag: &'static Flag) -> BoxedStrategy<String> {
     let number = prop_oneof![0_i64..20, any::<i64>()];
     match (flag.name, flag.kind) {
         ("cloud-provider", _) => {
-            prop_oneof![Just("aws"), Just("kwok"), Just("azure"), Just("gce")].prop_map(str::to_owned).boxed()
+            prop_oneof![Just("aws"), Just("kwok"), Just("azure"), Just("externalgrpc")].prop_map(str::to_owned).boxed()
         }
         ("nodes", _) => Just(String::new()).boxed(),
+        ("node-group-auto-discovery", _) => "(asg:tag=|asg:|mig:)?[ -~]{0,12}(,[a-z]=?){0,2}".boxed(),
         ("expander", _) => {
             let names = ["price", "priority", "most-pods", "least-waste", "least-nodes", "grpc"];
             let chain = proptest::sample::subsequence(names.to_vec(), 1..=names.len()).prop_shuffle();

@@ -53,9 +53,9 @@ pub(super) const FLAGS: &[Flag] = &[
         Text,
         "",
         "clouds find their credentials the usual way, in the environment and in files of their own; of an external provider it is \
-         `cloud.externalgrpc.cloudConfig` of each group",
+         `discover[].cloud.externalgrpc.cloudConfig`",
     ),
-    gone("cluster-name", Text, "", "it named the cluster in discovery and in logs; groups are listed under `groups`"),
+    gone("cluster-name", Text, "", "it named the cluster for clouds that Headroom does not know, and in logs"),
     gone("cluster-snapshot-parallelism", Text, "16", EVERY_ROUND),
     gone("clusterapi-cloud-config-authoritative", Boolean, "false", CLOUD),
     gone("daemonset-eviction-for-empty-nodes", Boolean, "false", DAEMON_SETS),

@@ -25,8 +25,8 @@ pub(super) const FLAGS: &[Flag] = &[
         "node-group-auto-discovery",
         Texts,
         "",
-        "groups",
-        "groups are not discovered: each is an entry under `groups`",
+        "discover[].cloud",
+        "`asg:tag=` as it is, asked for each minute; what other clouds discover is an entry each under `groups`",
     ),
     keys(
         "expander",
