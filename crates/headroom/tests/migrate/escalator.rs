@@ -127,8 +127,19 @@ fn valid_group(at: usize) -> impl Generator<Value = serde_json::Value> {
     ];
     let texts = (text, text, text, proptest::option::of(text), "\\PC{0,40}");
     let numbers = (1_i64..5_000, 1_i64..5_000, 1_i64..5_000, 0_i64..50, 0_i64..50, 0_i64..50, 1_i64..50);
+    let text_or_none = || proptest::option::of(text);
+    let lifecycle = proptest::option::of(proptest::sample::select(vec!["", "on-demand", "spot"]));
+    let ready = proptest::option::of(prop_oneof![duration.clone(), text.prop_map(|text| text)]);
+    let fleets = (
+        text_or_none(),
+        text_or_none(),
+        lifecycle,
+        proptest::option::of(proptest::collection::vec(text_or_none(), 0..3)),
+        ready,
+    );
     let options = (duration, any::<bool>(), any::<bool>(), -2_i64..5, proptest::option::of((1_i64..=100, 0_i64..100)));
-    (texts, numbers, options).prop_map(move |(texts, numbers, options)| {
+    (texts, numbers, options, fleets).prop_map(move |(texts, numbers, options, fleets)| {
+        let (template, version, lifecycle, types, ready) = fleets;
         let (name, key, value, unknown, foreign) = texts;
         let (lower, upper, scale_up, slow, fast, min, max) = numbers;
         let (soft, dry, starve, failures, unhealthy) = options;
@@ -141,7 +152,10 @@ fn valid_group(at: usize) -> impl Generator<Value = serde_json::Value> {
             "min_nodes": min, "max_nodes": min + max,
             "soft_delete_grace_period": soft, "hard_delete_grace_period": "2562047h", "scale_up_cool_down_period": soft,
             "dry_mode": dry, "scale_on_starve": starve, "scale_up_failure_threshold": failures, "max_node_age": soft,
-            "aws": { "launch_template_id": foreign, "instance_type_overrides": [foreign] },
+            "aws": {
+                "launch_template_id": template, "launch_template_version": version, "lifecycle": lifecycle,
+                "instance_type_overrides": types, "fleet_instance_ready_timeout": ready, "resource_tagging": dry,
+            },
         });
         if let Some(unknown) = unknown {
             group[format!("{unknown}?")] = serde_json::json!(foreign);

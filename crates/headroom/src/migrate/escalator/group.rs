@@ -33,6 +33,8 @@ pub(super) struct NodeGroup {
     pub(super) newest_percent: i64,
     pub(super) max_unhealthy_percent: i64,
     pub(super) failure_threshold: i64,
+    /// How it gets machines by fleets, as far as it is said.
+    pub(super) fleet: Fleet,
     /// What has no place in `headroom.yaml`.
     pub(super) gone: Vec<Gone>,
     /// The options that are set.
@@ -41,6 +43,17 @@ pub(super) struct NodeGroup {
     pub(super) failed: Vec<&'static str>,
     /// The group itself.
     place: Place,
+}
+
+/// What a group says of fleets under `aws`; empty where it says nothing.
+#[derive(Debug, Default)]
+pub(super) struct Fleet {
+    /// There are fleets only with one.
+    pub(super) launch_template: String,
+    pub(super) version: String,
+    pub(super) lifecycle: String,
+    pub(super) instance_types: Vec<String>,
+    pub(super) ready_timeout: String,
 }
 
 /// Something that has no place in `headroom.yaml`: an option without a counterpart, or a key that is no option.
@@ -88,15 +101,21 @@ impl NodeGroup {
             newest_percent: values.integer("health_check_newest_nodes_percent"),
             max_unhealthy_percent: values.integer("max_unhealthy_nodes_percent"),
             failure_threshold: values.integer("scale_up_failure_threshold"),
-            gone: Vec::new(),
+            fleet: Fleet::default(),
+            gone: without_place("", GROUP, entries),
             places: values.places,
             failed: values.failed,
             place: node.place.clone(),
         };
-        group.gone = without_place("", GROUP, entries);
         if let Some(aws) = entry(entries, "aws") {
             match aws.entries() {
-                Some(aws) => group.gone.extend(without_place("aws.", AWS, aws)),
+                Some(aws) => {
+                    group.gone.extend(without_place("aws.", AWS, aws));
+                    let mut values = Values { entries: aws, places: BTreeMap::new(), failed: Vec::new(), problems };
+                    group.fleet = values.fleet();
+                    group.places.extend(values.places);
+                    group.failed.extend(values.failed);
+                }
                 None if aws.is_null() => {}
                 None => {
                     let message = format!("`aws` cannot be {}", aws.describe());
@@ -167,8 +186,44 @@ struct Values<'e, 'p> {
 }
 
 impl<'e> Values<'e, '_> {
+    fn fleet(&mut self) -> Fleet {
+        Fleet {
+            launch_template: self.text("launch_template_id"),
+            version: self.text("launch_template_version"),
+            lifecycle: self.text("lifecycle"),
+            instance_types: self.texts("instance_type_overrides"),
+            ready_timeout: self.text("fleet_instance_ready_timeout"),
+        }
+    }
+
     fn text(&mut self, key: &'static str) -> String {
         let Some(scalar) = self.scalar(key) else { return String::new() };
+        self.as_text(key, scalar)
+    }
+
+    /// A list of texts, without those that are empty.
+    fn texts(&mut self, key: &'static str) -> Vec<String> {
+        let Some(node) = entry(self.entries, key).filter(|node| !node.is_null()) else { return Vec::new() };
+        self.places.insert(key, node.place.clone());
+        let Content::List(items) = &node.content else {
+            self.problem(key, &format!("cannot be {}", node.describe()), "write a list");
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for item in items.iter().filter(|item| !item.is_null()) {
+            match &item.content {
+                Content::Scalar(scalar) => texts.push(self.as_text(key, scalar)),
+                Content::List(_) | Content::Map(_) | Content::Broken => {
+                    self.problem(key, &format!("cannot hold {}", item.describe()), "write a list of texts");
+                    break;
+                }
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        texts
+    }
+
+    fn as_text(&mut self, key: &'static str, scalar: &Scalar) -> String {
         if scalar.text.contains(char::is_control) {
             self.problem(key, "has line breaks or other control characters", "write it in one line");
         }

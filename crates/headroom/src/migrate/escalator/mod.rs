@@ -34,8 +34,13 @@ pub fn migrate(name: &str, text: &str, flags: &Flags) -> Result<String, ConfigEr
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use headroom_adapters::cloud::aws::Fleet;
+
     use super::options::{AWS, EscalatorOption, GROUP};
     use super::*;
+    use crate::config;
 
     const REQUIRED: &str = "
 node_groups:
@@ -71,6 +76,7 @@ node_groups:
             "hard_delete_grace_period" => "77m",
             "taint_effect" => "PreferNoSchedule",
             "instance_type_overrides" => "[c5.large]",
+            "lifecycle" => "spot",
             _ => "33s",
         }
     }
@@ -91,8 +97,48 @@ node_groups:
     }
 
     #[test]
+    fn what_is_said_of_fleets_is_said_of_them_again() {
+        let fleet = |options: &str| {
+            let yaml = migrated(&format!("{REQUIRED}    aws: {{ {options} }}\n"));
+            let config = config::parse("headroom.yaml", &yaml).unwrap_or_else(|errors| panic!("{errors}\n{yaml}"));
+            let groups = config.aws_groups().into_values().flatten();
+            (groups.into_iter().next().unwrap().fleet, yaml)
+        };
+        let (all, _) = fleet(
+            "launch_template_id: lt-1, launch_template_version: \"7\", lifecycle: spot, instance_type_overrides: [c5.large, \
+             null, m5.large], fleet_instance_ready_timeout: 90500ms",
+        );
+        let wanted = Fleet {
+            launch_template: "lt-1".into(),
+            version: "7".into(),
+            spot: true,
+            instance_types: vec!["c5.large".into(), "m5.large".into()],
+            ready_timeout: Duration::from_secs(91),
+        };
+        assert_eq!(all, Some(wanted.clone()));
+        let by_default = Fleet {
+            version: "$Default".into(),
+            spot: false,
+            instance_types: Vec::new(),
+            ready_timeout: Duration::from_secs(60),
+            ..wanted
+        };
+        for options in ["launch_template_id: lt-1", "launch_template_id: lt-1, lifecycle: on-demand"] {
+            assert_eq!(fleet(options).0, Some(by_default.clone()), "{options}");
+        }
+        // Escalator would end its machines at once.
+        for timeout in ["soon", "0s", "-1m"] {
+            let (fleet, yaml) = fleet(&format!("launch_template_id: lt-1, fleet_instance_ready_timeout: {timeout}"));
+            assert_eq!(fleet, Some(by_default.clone()));
+            assert!(yaml.contains(&format!("# fleet_instance_ready_timeout: {timeout}: left out")), "{yaml}");
+        }
+        assert_eq!(fleet("lifecycle: spot").0, None);
+    }
+
+    #[test]
     fn what_has_no_place_is_named_with_its_value() {
-        for option in AWS {
+        // Fleets are made with a launch template only.
+        for option in AWS.iter().filter(|option| option.key != "launch_template_id") {
             let value = unusual(option);
             let with = migrated(&format!("{REQUIRED}    aws: {{ {}: {value} }}\n", option.key));
             assert!(with.contains(&format!("# aws.{}: {value}: ", option.key)), "{with}");

@@ -100,19 +100,20 @@ pub(super) const GROUP: &[EscalatorOption] = &[
 
 /// Options in the map `aws` of a node group.
 pub(super) const AWS: &[EscalatorOption] = &[
-    gone(
+    option(
         "launch_template_id",
-        "Escalator made a fleet of its own and attached it. Name the template in `cloud.aws.fleet` to go on so, or put it \
-         into the Auto Scaling group, whose size Headroom sets otherwise",
+        "cloud.aws.fleet.launchTemplate",
+        "a fleet that fails puts its group into back-off, and no other group waits for it; Escalator stood still for as \
+         long, and ended itself at the third failure in a row",
     ),
-    gone("launch_template_version", "belongs to launch_template_id: set it in the Auto Scaling group"),
-    gone(
+    option("launch_template_version", "cloud.aws.fleet.version", "the default version where none was given"),
+    option(
         "fleet_instance_ready_timeout",
-        "`readyTimeout` of `cloud.aws.fleet`, where a fleet is made. Otherwise Headroom does not stand still while machines \
-         boot: how long it waits for one is `bootTimeout`, until its node is usable",
+        "cloud.aws.fleet.readyTimeout",
+        "one that is no duration is left out; for Escalator it was 0, so that all machines were ended at once",
     ),
-    gone("lifecycle", "set the share of spot instances in the instances distribution of the Auto Scaling group"),
-    gone("instance_type_overrides", "list the instance types in the mixed instances policy of the Auto Scaling group"),
+    option("lifecycle", "cloud.aws.fleet.capacityType", ""),
+    option("instance_type_overrides", "cloud.aws.fleet.instanceTypes", ""),
     gone(
         "resource_tagging",
         "set tags on the Auto Scaling group itself; the tag was \

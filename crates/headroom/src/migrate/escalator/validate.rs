@@ -11,6 +11,7 @@ pub(super) fn check(groups: &[NodeGroup], problems: &mut Problems) {
     for (at, group) in groups.iter().enumerate() {
         let mut rules = Rules { group, problems };
         rules.texts();
+        rules.fleet();
         rules.thresholds();
         rules.size();
         rules.rates();
@@ -41,6 +42,11 @@ impl Rules<'_, '_> {
         let known = matches!(&*group.taint_effect, "" | "NoSchedule" | "NoExecute" | "PreferNoSchedule");
         let hint = "write NoSchedule, NoExecute or PreferNoSchedule, or remove it";
         self.rule(known, "taint_effect", "is not an effect of taints", hint);
+    }
+
+    fn fleet(&mut self) {
+        let known = matches!(&*self.group.fleet.lifecycle, "" | "on-demand" | "spot");
+        self.rule(known, "lifecycle", "is no lifecycle of machines", "write on-demand or spot, or remove it");
     }
 
     fn thresholds(&mut self) {

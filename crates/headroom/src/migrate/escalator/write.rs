@@ -4,8 +4,8 @@ use headroom_adapters::go_duration;
 use jiff::SignedDuration;
 
 use super::Flags;
-use super::group::{Gone, NodeGroup};
-use super::options::{FLAGS, GROUP};
+use super::group::{Fleet, Gone, NodeGroup};
+use super::options::{AWS, FLAGS, GROUP};
 use crate::config::duration::{LONGEST, show};
 use crate::migrate::yaml::{comment, scalar};
 
@@ -36,7 +36,7 @@ fn header(groups: &[NodeGroup], flags: &Flags) -> String {
         "min_nodes" | "max_nodes" => groups.iter().any(|group| !group.discovers_size()),
         key => groups.iter().any(|group| group.places.contains_key(key)),
     };
-    for option in GROUP.iter().filter(|option| in_use(option.key)) {
+    for option in GROUP.iter().chain(AWS).filter(|option| in_use(option.key)) {
         differs(option.becomes.unwrap_or(option.key), option.differs, &mut out);
     }
     for flag in FLAGS {
@@ -65,9 +65,7 @@ fn group(group: &NodeGroup, flags: &Flags, out: &mut String) {
         scalar(&group.label_key),
         scalar(&group.label_value)
     ));
-    let role =
-        flags.aws_assume_role_arn.as_ref().map_or_else(String::new, |arn| format!(", assumeRole: {}", scalar(arn)));
-    out.push_str(&format!("    cloud: {{ aws: {{ autoScalingGroup: {}{role} }} }}\n", scalar(&group.cloud_group)));
+    cloud(group, flags, out);
     match group.discovers_size() {
         true => out.push_str(&comment(4, "min_nodes and max_nodes are 0: the size comes from the Auto Scaling group")),
         false => out.push_str(&format!("    size: {{ min: {}, max: {} }}\n", group.min_nodes, group.max_nodes)),
@@ -78,6 +76,59 @@ fn group(group: &NodeGroup, flags: &Flags, out: &mut String) {
     without_place(4, &group.gone, out);
     out.push_str("    strategy:\n      utilization:\n");
     utilization(group, flags, out);
+}
+
+fn cloud(group: &NodeGroup, flags: &Flags, out: &mut String) {
+    let name = scalar(&group.cloud_group);
+    let role = flags.aws_assume_role_arn.as_ref().map(|arn| scalar(arn));
+    let fleet = &group.fleet;
+    if !fleet.launch_template.is_empty() {
+        out.push_str(&format!("    cloud:\n      aws:\n        autoScalingGroup: {name}\n"));
+        role.into_iter().for_each(|role| out.push_str(&format!("        assumeRole: {role}\n")));
+        return fleets(fleet, out);
+    }
+    let role = role.map_or_else(String::new, |role| format!(", assumeRole: {role}"));
+    out.push_str(&format!("    cloud: {{ aws: {{ autoScalingGroup: {name}{role} }} }}\n"));
+    let idle = [
+        ("launch_template_id", "\"\"".to_owned(), "no template, so that Auto Scaling launches the machines"),
+        ("launch_template_version", fleet.version.clone(), IDLE),
+        ("lifecycle", fleet.lifecycle.clone(), IDLE),
+        ("instance_type_overrides", format!("[{}]", fleet.instance_types.join(", ")), IDLE),
+        ("fleet_instance_ready_timeout", fleet.ready_timeout.clone(), IDLE),
+    ];
+    for (key, value, why) in idle.into_iter().filter(|(key, ..)| group.places.contains_key(key)) {
+        out.push_str(&comment(4, &format!("aws.{key}: {value}: {why}")));
+    }
+}
+
+const IDLE: &str = "of no effect without launch_template_id";
+
+/// The fleets by which a group grows.
+fn fleets(fleet: &Fleet, out: &mut String) {
+    out.push_str(&format!("        fleet:\n          launchTemplate: {}\n", scalar(&fleet.launch_template)));
+    for (key, value) in [("version", &fleet.version), ("capacityType", &fleet.lifecycle)] {
+        if !value.is_empty() {
+            out.push_str(&format!("          {key}: {}\n", scalar(value)));
+        }
+    }
+    if !fleet.instance_types.is_empty() {
+        let types: Vec<String> = fleet.instance_types.iter().map(|kind| scalar(kind)).collect();
+        out.push_str(&format!("          instanceTypes: [{}]\n", types.join(", ")));
+    }
+    let told = &fleet.ready_timeout;
+    match go_duration::parse(told).filter(|timeout| timeout.is_positive()) {
+        _ if told.is_empty() => {}
+        Some(timeout) => {
+            let (timeout, changed) = whole_seconds(timeout);
+            let note = |changed| comment(10, &format!("fleet_instance_ready_timeout: {told}: {changed}"));
+            changed.into_iter().for_each(|changed| out.push_str(&note(changed)));
+            out.push_str(&format!("          readyTimeout: {timeout}\n"));
+        }
+        None => {
+            let why = "left out, since no machine would be ready in that time";
+            out.push_str(&comment(10, &format!("fleet_instance_ready_timeout: {told}: {why}")));
+        }
+    }
 }
 
 fn utilization(group: &NodeGroup, flags: &Flags, out: &mut String) {
