@@ -275,6 +275,15 @@ discover:
     assert!(config.taken.is_empty());
 }
 
+#[test]
+fn a_group_may_have_the_nodes_of_its_machines() {
+    let text = "groups: [{ name: web, select: { machines: true, label: { pool: web } }, cloud: { aws: { autoScalingGroup: \
+                asg } }, strategy: { pending: {} } }]";
+    let config = config::parse("", text).unwrap();
+    let labels = config.policy.groups[0].select.labels.iter().collect::<Vec<_>>();
+    assert_eq!(labels, [("headroom.dev/node-group", "web"), ("pool", "web")]);
+}
+
 /// No group is there twice, whichever way it is meant.
 #[test]
 fn what_is_listed_is_not_discovered() {

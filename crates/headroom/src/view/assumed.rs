@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use headroom_core::expander::Chain;
+use headroom_core::keys::NODE_GROUP;
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::ScaleUp;
 use headroom_core::snapshot::Kind;
@@ -19,6 +20,7 @@ pub(super) fn assumed(round: &Round) -> Vec<String> {
         lines.push("no cloud was asked: the size of a group is its number of nodes".to_owned());
     }
     lines.extend(undiscovered(round));
+    lines.extend(unlisted(round));
     lines.extend(prices(round));
     lines.extend(unknown(round));
     let skipped = round.dump.skipped;
@@ -63,6 +65,14 @@ fn undiscovered(round: &Round) -> Option<String> {
     let clouds: Vec<&str> = round.assumed.undiscovered.iter().map(|cloud| &**cloud).collect();
     let text = format!("groups that are discovered are not in this plan: nobody asked {}", names(&clouds));
     (!clouds.is_empty()).then(|| format!("{text}; hint: ask a running instance with --server"))
+}
+
+/// Groups whose nodes nobody has asked for.
+fn unlisted(round: &Round) -> Option<String> {
+    let by_machines = round.policy.groups.iter().filter(|group| group.select.labels.get(NODE_GROUP).is_some());
+    let groups: Vec<&str> = by_machines.map(|group| &*group.name).collect();
+    let text = format!("only the cloud says which nodes {} has, and nobody asked it", names(&groups));
+    (!groups.is_empty() && !is_live(round)).then(|| format!("{text}; hint: ask a running instance with --server"))
 }
 
 /// What a choice between groups rests on where prices are missing.

@@ -55,7 +55,10 @@ impl Default for Fleet {
 impl Aws {
     /// Which Auto Scaling group it is, in the words of errors.
     pub(super) fn what(&self) -> Option<String> {
-        let tag = |(key, value): (&str, &str)| format!("{key}={value}");
+        let tag = |(key, value): (&str, &str)| match value {
+            "" => key.to_owned(),
+            value => format!("{key}={value}"),
+        };
         match &self.auto_scaling_group {
             Some(name) => Some(name.to_string()),
             None if self.tags.is_empty() => None,

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use headroom_adapters::cloud::FoundGroup;
-use headroom_core::keys::NODE_GROUP;
-use headroom_core::policy::{CountPods, Selection, Strategy};
+use headroom_core::policy::{CountPods, Strategy};
 
 use super::cloud::Cloud;
 use super::cluster::Cluster;
 use super::group::{self, Draft};
-use super::{aws, externalgrpc};
+use super::{aws, externalgrpc, select};
 use crate::config::found::Found;
 use crate::config::kind::{Kind, one_of, variant};
 use crate::config::problem::{Problem, Problems};
@@ -48,11 +47,15 @@ fn needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
 }
 
 /// Reports a cluster whose nodes do not say which machines they are.
-pub(super) fn check(cluster: &Cluster, searches: &[Draft], problems: &mut Problems) {
+pub(super) fn check(cluster: &Cluster, groups: &[Draft], searches: &[Draft], problems: &mut Problems) {
     let Cluster::Nomad(_) = cluster else { return };
     for draft in searches {
         let message = "groups are discovered on Kubernetes: a node of Nomad does not say which machine it is";
         problems.add(Problem::at(draft.places.of("cloud"), message, "list each under `groups`"));
+    }
+    for draft in groups.iter().filter(|draft| select::is_by_machines(&draft.group.select)) {
+        let message = "nodes are known by their machines on Kubernetes: a node of Nomad does not say which one it is";
+        problems.add(Problem::at(draft.places.of("select"), message, "select by `nodeClass`, `nodePool` or `meta`"));
     }
 }
 
@@ -79,10 +82,7 @@ pub(super) fn add(groups: &mut Vec<Draft>, searches: &[Draft], found: &Found) ->
 fn draft(search: &Draft, id: &Arc<str>) -> Draft {
     let mut draft = search.clone();
     draft.group.name = Arc::clone(id);
-    draft.group.select = Selection {
-        labels: [(Box::<str>::from(NODE_GROUP), Box::<str>::from(&**id))].into_iter().collect(),
-        capacity: None,
-    };
+    draft.group.select = select::by_machines(&draft.group.select, id);
     if let Cloud::Aws(aws) = &mut draft.cloud {
         aws.auto_scaling_group = Some(Arc::clone(id));
         aws.tags = Default::default();

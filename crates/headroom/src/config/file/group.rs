@@ -62,13 +62,19 @@ pub(crate) fn kind() -> Kind<Draft> {
             |draft| &mut draft.group.price,
             "What one node costs, in dollars an hour. Left out: what `prices` or the cloud say.",
         )
-        .check(&["select", "strategy"], capacity_needs_placed)
+        .check(&["select", "cloud"], machines_need_cloud)
+        .check(&["select", "strategy"], needs_placed)
         .check(&["name", "cloud"], kwok::needs_plain_name)
         .check(&["name", "cloud"], servers::needs_plain_name)
         .check(&["cloud", "strategy"], servers::same_hardware)
         .check(&["strategy", "spare"], spare_needs_pending)
         .check(&["select", "spare"], spare_needs_label)
-        .placed(|draft, places| draft.places = places.clone())
+        .placed(|draft, places| {
+            draft.places = places.clone();
+            if select::is_by_machines(&draft.group.select) {
+                draft.group.select = select::by_machines(&draft.group.select, &draft.group.name);
+            }
+        })
         .kind()
 }
 
@@ -131,13 +137,29 @@ fn mode() -> Kind<Mode> {
     ])
 }
 
-fn capacity_needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
+/// No pod can ask for a capacity or for the machines of a group.
+fn needs_placed(draft: &Draft, at: &Places, problems: &mut Problems) {
     let Strategy::Utilization(utilization) = &draft.group.strategy else { return };
-    if draft.group.select.capacity.is_some() && utilization.count_pods != CountPods::Placed {
-        let message = "a group that is selected by capacity needs `countPods: placed`";
+    let select = &draft.group.select;
+    let by = match (select.capacity.is_some(), select::is_by_machines(select)) {
+        (true, _) => "capacity",
+        (false, true) => "machines",
+        (false, false) => return,
+    };
+    if utilization.count_pods != CountPods::Placed {
+        let message = format!("a group that is selected by {by} needs `countPods: placed`");
         let hint = "write `strategy: { utilization: { countPods: placed } }`, or select by label alone";
         let problem = Problem::at(at.of("strategy"), message, hint);
-        problems.add(problem.also(at.of("select"), "selected by capacity here"));
+        problems.add(problem.also(at.of("select"), format!("selected by {by} here")));
+    }
+}
+
+fn machines_need_cloud(draft: &Draft, at: &Places, problems: &mut Problems) {
+    let listed = matches!(draft.cloud, Cloud::Aws(_) | Cloud::ExternalGrpc(_));
+    if select::is_by_machines(&draft.group.select) && !listed {
+        let hint = "say `cloud: { aws: {…} }` or `cloud: { externalgrpc: {…} }`, or select by a label";
+        let problem = Problem::at(at.of("select"), "nobody says which nodes are the machines of this group", hint);
+        problems.add(if at.has("cloud") { problem.also(at.of("cloud"), "another cloud") } else { problem });
     }
 }
 
@@ -174,10 +196,10 @@ fn spare_needs_pending(draft: &Draft, at: &Places, problems: &mut Problems) {
 
 /// Only by a label can a placeholder, or any pod, ask for the nodes of one group.
 fn spare_needs_label(draft: &Draft, at: &Places, problems: &mut Problems) {
-    if at.has("spare") && draft.group.select.labels.is_empty() {
+    if at.has("spare") && !select::can_be_asked_for(&draft.group.select) {
         let message = "`spare` needs a label by which pods can ask for the nodes of the group";
         let problem = Problem::at(at.of("spare"), message, "add a `label` to `select`, or use `slack` at the top");
-        problems.add(problem.also(at.of("select"), "selected by capacity alone"));
+        problems.add(problem.also(at.of("select"), "no label here"));
     }
 }
 

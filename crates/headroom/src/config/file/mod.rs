@@ -181,7 +181,9 @@ pub(super) fn file() -> Record<File> {
         .check(&["cluster", "groups"], |file, _, problems| strategy::check(&file.cluster, &file.groups, problems))
         .check(&["cluster", "discover"], |file, _, problems| {
             strategy::check(&file.cluster, &file.discover, problems);
-            discover::check(&file.cluster, &file.discover, problems);
+        })
+        .check(&["cluster", "groups", "discover"], |file, _, problems| {
+            discover::check(&file.cluster, &file.groups, &file.discover, problems);
         })
         .placed(|file, places| file.places = places.clone())
 }

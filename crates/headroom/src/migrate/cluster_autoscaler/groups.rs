@@ -134,19 +134,20 @@ impl Shared<'_> {
     fn group(&self, group: &NodeGroup, name: &str, labels: &[Option<(&str, String, &str)>], out: &mut String) {
         out.push_str(&format!("  - name: {}\n", scalar(name)));
         let own = labels.split_last().and_then(|(own, before)| own.as_ref().filter(|_| !before.contains(own)));
-        let (key, value) = match own {
+        let select = match own {
             Some((key, value, of)) => {
                 let text = format!("By its name this is {of}, whose nodes carry this label.");
                 out.push_str(&comment(4, &text));
-                (*key, value.as_str())
+                format!("label: {{ {}: {} }}", scalar(key), scalar(value))
             }
+            None if self.cloud == Cloud::Aws => "machines: true".to_owned(),
             None => {
                 let text = "DECIDE: write the label that its nodes carry and no other node does.";
                 out.push_str(&comment(4, text));
-                (PLACEHOLDER, group.id.as_str())
+                format!("label: {{ {PLACEHOLDER}: {} }}", scalar(&group.id))
             }
         };
-        out.push_str(&format!("    select: {{ label: {{ {}: {} }} }}\n", scalar(key), scalar(value)));
+        out.push_str(&format!("    select: {{ {select} }}\n"));
         if let Some(cloud) = self.cloud.key(&group.id, name) {
             out.push_str(&format!("    cloud: {cloud}\n"));
         }

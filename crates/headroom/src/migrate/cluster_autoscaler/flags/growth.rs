@@ -18,8 +18,8 @@ pub(super) const FLAGS: &[Flag] = &[
         Texts,
         "",
         "groups[].name, groups[].size, groups[].cloud",
-        "a group is known by a label of its nodes (`select`), which only you can say where the name of the group does \
-         not tell it; a group with fewer nodes than its minimum grows to it",
+        "on AWS a group has the nodes of its machines, as before; elsewhere a label of its nodes says it (`select`), which only \
+         you know where the name of the group does not tell it. A group with fewer nodes than its minimum grows to it",
     ),
     keys(
         "node-group-auto-discovery",
