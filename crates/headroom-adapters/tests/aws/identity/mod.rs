@@ -1,6 +1,7 @@
 //! Where credentials come from, by the chain that every AWS program has: requests are signed with them, they are fetched
 //! anew when they have run out, and nobody is told a secret.
 
+mod endpoints;
 mod stage;
 
 use axum::http::StatusCode;
