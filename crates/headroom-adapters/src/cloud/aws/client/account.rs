@@ -18,6 +18,10 @@ const AHEAD: Duration = Duration::from_secs(300);
 const AT_LEAST: Duration = Duration::from_secs(600);
 /// How long the chain may look for credentials.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// How long it may look while there are some that hold: a call that could be made with these must not fail for it.
+const PATIENCE_TO_RENEW: Duration = Duration::from_secs(2);
+/// How long it is left alone when it could not renew credentials that hold.
+const PAUSE: Duration = Duration::from_secs(30);
 /// What the sessions of an assumed role are called.
 const SESSION: &str = "headroom";
 
@@ -57,7 +61,16 @@ impl fmt::Debug for Key {
 pub(super) struct Identity {
     account: Account,
     found: OnceCell<Found>,
-    credentials: Mutex<Option<(Credentials, SystemTime)>>,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// Credentials that are used again.
+#[derive(Debug)]
+struct Kept {
+    credentials: Credentials,
+    fetched: SystemTime,
+    /// When they could not be renewed the last time.
+    failed: Option<SystemTime>,
 }
 
 struct Found {
@@ -75,7 +88,7 @@ impl fmt::Debug for Found {
 
 impl Identity {
     pub(super) fn new(account: Account) -> Self {
-        Identity { account, found: OnceCell::new(), credentials: Mutex::new(None) }
+        Identity { account, found: OnceCell::new(), kept: Mutex::new(None) }
     }
 
     /// The region.
@@ -94,30 +107,48 @@ impl Identity {
         Ok(stated.unwrap_or_else(|| service.public_endpoint(&found.region)))
     }
 
-    /// Credentials that hold for a while.
+    /// Credentials that hold. Those at hand are used until their end while no others can be had.
     pub(super) async fn credentials(&self) -> Result<Credentials, AwsError> {
-        let mut kept = self.credentials.lock().await;
-        if let Some((credentials, fetched)) = &*kept
-            && is_good(credentials, *fetched, SystemTime::now())
+        self.credentials_at(SystemTime::now()).await
+    }
+
+    async fn credentials_at(&self, now: SystemTime) -> Result<Credentials, AwsError> {
+        let mut kept = self.kept.lock().await;
+        let held = kept.as_ref().filter(|kept| kept.holds(now));
+        if let Some(held) = held
+            && !held.is_due(now)
         {
-            return Ok(credentials.clone());
+            return Ok(held.credentials.clone());
         }
-        let provider = &self.found().await?.provider;
-        let fetched = tokio::time::timeout(PATIENCE, provider.provide_credentials()).await;
-        let reason = |reason: String| AwsError::NoCredentials { reason };
-        let credentials = match fetched {
-            Ok(credentials) => credentials.map_err(|error| reason(causes(&error)))?,
-            Err(_) => return Err(reason(format!("none came within {} s", PATIENCE.as_secs()))),
+        let patience = if held.is_some() { PATIENCE_TO_RENEW } else { PATIENCE };
+        let error = match self.fetch(patience).await {
+            Ok(credentials) => {
+                *kept = Some(Kept { credentials: credentials.clone(), fetched: now, failed: None });
+                return Ok(credentials);
+            }
+            Err(error) => error,
         };
-        *kept = Some((credentials.clone(), SystemTime::now()));
-        Ok(credentials)
+        let Some(held) = kept.as_mut().filter(|kept| kept.holds(now)) else { return Err(error) };
+        let left = held.credentials.expiry().map(|end| end.duration_since(now).unwrap_or_default().as_secs());
+        tracing::warn!(%error, seconds_left = left, "AWS credentials are not renewed; those at hand are used");
+        held.failed = Some(now);
+        Ok(held.credentials.clone())
+    }
+
+    async fn fetch(&self, patience: Duration) -> Result<Credentials, AwsError> {
+        let provider = &self.found().await?.provider;
+        let reason = |reason: String| AwsError::NoCredentials { reason };
+        match tokio::time::timeout(patience, provider.provide_credentials()).await {
+            Ok(credentials) => credentials.map_err(|error| reason(causes(&error))),
+            Err(_) => Err(reason(format!("none came within {} s", patience.as_secs()))),
+        }
     }
 
     /// Forgets these credentials, which AWS did not accept. Whether that could help: others may be had.
     pub(super) async fn refused(&self, credentials: &Credentials) -> bool {
-        let mut kept = self.credentials.lock().await;
+        let mut kept = self.kept.lock().await;
         match &*kept {
-            Some((same, _)) if same == credentials => {
+            Some(Kept { credentials: same, .. }) if same == credentials => {
                 *kept = None;
                 true
             }
@@ -153,12 +184,18 @@ impl Identity {
     }
 }
 
-/// Whether credentials that were fetched then need not be fetched anew.
-fn is_good(credentials: &Credentials, fetched: SystemTime, now: SystemTime) -> bool {
-    let old = now.duration_since(fetched).unwrap_or_default() >= AT_LEAST;
-    match credentials.expiry() {
-        Some(end) => now + AHEAD < end || (!old && now < end),
-        None => !old,
+impl Kept {
+    /// Whether AWS should still accept them.
+    fn holds(&self, now: SystemTime) -> bool {
+        self.credentials.expiry().is_none_or(|end| now < end)
+    }
+
+    /// Whether it is time to fetch others.
+    fn is_due(&self, now: SystemTime) -> bool {
+        let passed = |since: SystemTime| now.duration_since(since).unwrap_or_default();
+        let ends_soon = self.credentials.expiry().is_none_or(|end| end <= now + AHEAD);
+        // Right after they were fetched, nothing that lasts longer could be had.
+        ends_soon && passed(self.fetched) >= AT_LEAST && self.failed.is_none_or(|at| passed(at) >= PAUSE)
     }
 }
 
@@ -171,18 +208,132 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use aws_credential_types::provider::ProvideCredentials;
+    use aws_credential_types::provider::error::CredentialsError;
+    use aws_credential_types::provider::future::ProvideCredentials as Answer;
+
     use super::*;
+
+    fn at(minutes: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minutes)
+    }
+
+    fn key(id: &str, end: Option<SystemTime>) -> Credentials {
+        Credentials::new(id, "secret", None, end, "test")
+    }
 
     #[test]
     fn credentials_are_renewed_before_they_end() {
-        let at = |minutes: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minutes);
-        let until = |end| Credentials::new("id", "secret", None, end, "test");
-        let good = |end, fetched, now| is_good(&until(end), at(fetched), at(now));
+        let kept = |end, fetched| Kept { credentials: key("id", end), fetched: at(fetched), failed: None };
+        let good = |end, fetched, now| {
+            let kept = kept(end, fetched);
+            kept.holds(at(now)) && !kept.is_due(at(now))
+        };
         assert!(good(Some(at(60)), 0, 54), "more than five minutes are left");
         assert!(!good(Some(at(60)), 0, 55));
         assert!(good(Some(at(60)), 58, 59), "nothing that lasts longer could be had just now");
         assert!(!good(Some(at(60)), 58, 60), "they have ended");
         assert!(good(None, 0, 9), "those without an end are looked at again");
         assert!(!good(None, 0, 10));
+    }
+
+    /// Gives the first key, and then what the test wants.
+    #[derive(Clone, Debug)]
+    struct Script {
+        asked: Arc<AtomicUsize>,
+        first: Credentials,
+        then: fn() -> Answer<'static>,
+    }
+
+    impl ProvideCredentials for Script {
+        fn provide_credentials<'a>(&'a self) -> Answer<'a>
+        where
+            Self: 'a,
+        {
+            match self.asked.fetch_add(1, Ordering::Relaxed) {
+                0 => Answer::ready(Ok(self.first.clone())),
+                _ => (self.then)(),
+            }
+        }
+    }
+
+    /// Who has a key until the given minute, and how often another one was asked for.
+    fn identity(end: Option<u64>, then: fn() -> Answer<'static>) -> (Identity, Arc<AtomicUsize>) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let script = Script { asked: Arc::clone(&asked), first: key("first", end.map(at)), then };
+        let found = Found {
+            region: "eu-west-1".to_owned(),
+            config: SdkConfig::builder().build(),
+            provider: SharedCredentialsProvider::new(script),
+        };
+        (Identity { account: Account::default(), found: OnceCell::from(found), kept: Mutex::new(None) }, asked)
+    }
+
+    fn refused() -> Answer<'static> {
+        Answer::ready(Err(CredentialsError::provider_error("the endpoint is gone")))
+    }
+
+    /// The keys that are used in these minutes, or why there is none.
+    async fn used(identity: &Identity, minutes: &[u64]) -> Vec<String> {
+        let mut used = Vec::new();
+        for now in minutes {
+            used.push(match identity.credentials_at(at(*now)).await {
+                Ok(credentials) => credentials.access_key_id().to_owned(),
+                Err(error) => error.to_string(),
+            });
+        }
+        used
+    }
+
+    #[tokio::test]
+    async fn credentials_that_hold_are_used_while_they_cannot_be_renewed() {
+        let (identity, asked) = identity(Some(60), refused);
+        let none = "there are no credentials: an error occurred while loading credentials: the endpoint is gone";
+        assert_eq!(
+            used(&identity, &[0, 54, 55, 56, 59, 60]).await,
+            ["first", "first", "first", "first", "first", none]
+        );
+        assert_eq!(asked.load(Ordering::Relaxed), 5, "once, and then in each of the last minutes");
+    }
+
+    #[tokio::test]
+    async fn who_cannot_renew_them_is_left_alone_for_a_while() {
+        let (identity, asked) = identity(Some(60), refused);
+        used(&identity, &[0, 55, 55, 55]).await;
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn what_is_renewed_at_last_is_used() {
+        let (identity, _) = identity(Some(60), || Answer::ready(Ok(key("second", Some(at(120))))));
+        assert_eq!(used(&identity, &[0, 54, 55, 70]).await, ["first", "first", "second", "second"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_does_not_wait_long_for_what_it_can_do_without() {
+        let (identity, _) = identity(Some(60), || Answer::new(std::future::pending()));
+        used(&identity, &[0]).await;
+        let begin = tokio::time::Instant::now();
+        assert_eq!(used(&identity, &[56]).await, ["first"]);
+        assert_eq!(begin.elapsed(), PATIENCE_TO_RENEW);
+        assert_eq!(used(&identity, &[60]).await, ["there are no credentials: none came within 8 s"]);
+    }
+
+    #[tokio::test]
+    async fn credentials_without_an_end_are_used_while_no_others_can_be_had() {
+        let (identity, asked) = identity(None, refused);
+        assert_eq!(used(&identity, &[0, 9, 10, 500]).await, ["first"; 4]);
+        assert_eq!(asked.load(Ordering::Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn those_that_aws_refuses_are_not_used_again() {
+        let (identity, _) = identity(Some(60), refused);
+        let first = identity.credentials_at(at(0)).await.unwrap();
+        assert!(identity.refused(&first).await);
+        assert!(identity.credentials_at(at(1)).await.is_err());
     }
 }
