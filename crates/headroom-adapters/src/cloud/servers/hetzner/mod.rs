@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::Method;
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::provider::{Order, Provider, ProviderError, Server};
-use super::rest::{Answer, Rest, RestError, Token};
+use super::rest::{Answer, Page, Rest, RestError, Token, whole};
 use crate::fence::Fence;
 
 /// Of the API.
@@ -24,9 +23,6 @@ const PAGE: u32 = 50;
 /// is a server that is booting.
 const LOOKS: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
-
-/// How often a list is read that changes while it is read.
-const READINGS: u32 = 3;
 
 /// How Hetzner is reached, and what all servers of a group have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,36 +59,22 @@ pub struct Hetzner {
 impl Hetzner {
     /// Servers that carry the id `cluster`.
     pub fn new(account: HetznerAccount, token: Token, cluster: Arc<str>, fence: Fence) -> Result<Self, RestError> {
-        let rest = Rest::new(&account.address, token, fence)?;
+        let rest = Rest::new(&account.address, token, fence, refusal)?;
         Ok(Hetzner { rest, account, cluster })
     }
 
-    /// All pages, if nothing changed while they were read.
-    async fn pages(&self) -> Result<Option<Vec<object::Server>>, ProviderError> {
-        let (mut servers, mut page) = (Vec::new(), 1);
-        loop {
-            let query = [
-                ("label_selector", format!("{}=={}", object::CLUSTER, self.cluster)),
-                ("sort", "id:asc".to_owned()),
-                ("page", page.to_string()),
-                ("per_page", PAGE.to_string()),
-            ];
-            let answer = self.rest.get(&["v1", "servers"], &query, None).await?;
-            let read: object::Page = accepted(answer)?.read()?;
-            servers.extend(read.servers);
-            let pagination = read.meta.pagination;
-            match pagination.next_page {
-                Some(next) if next > page => page = next,
-                _ => {
-                    let total = pagination.total_entries.unwrap_or(servers.len() as u64);
-                    return Ok((servers.len() as u64 == total).then_some(servers));
-                }
-            }
-        }
+    async fn page(&self, number: u32) -> Result<Page<object::Server>, ProviderError> {
+        let query = [
+            ("label_selector", format!("{}=={}", object::CLUSTER, self.cluster)),
+            ("sort", "id:asc".to_owned()),
+            ("page", number.to_string()),
+            ("per_page", PAGE.to_string()),
+        ];
+        let read: object::Page = self.rest.get(&["v1", "servers"], &query, None).await?.read()?;
+        let object::Pagination { next_page, total_entries } = read.meta.pagination;
+        Ok(Page { items: read.servers, next: next_page, total: total_entries })
     }
-}
 
-impl Hetzner {
     /// Waits for what an action comes to: an order may be accepted and come to nothing.
     async fn ends_well(&self, mut action: object::Action) -> Result<(), ProviderError> {
         for wait in LOOKS {
@@ -103,7 +85,7 @@ impl Hetzner {
             }
             sleep(wait).await;
             let answer = self.rest.get(&["v1", "actions", &action.id.to_string()], &[], None).await;
-            match answer.and_then(|answer| accepted(answer)?.read::<object::Looked>()) {
+            match answer.and_then(|answer| answer.read::<object::Looked>()) {
                 Ok(looked) => action = looked.action,
                 // The server is in the list or it is not.
                 Err(_) => return Ok(()),
@@ -113,23 +95,13 @@ impl Hetzner {
     }
 }
 
-/// A list that was another one on every reading.
-#[derive(Debug, thiserror::Error)]
-#[error("the list of servers changed {READINGS} times while it was read")]
-struct Restless;
-
 #[async_trait]
 impl Provider for Hetzner {
     type Hardware = HetznerHardware;
 
     async fn list(&self) -> Result<Vec<Server>, ProviderError> {
-        for _ in 0..READINGS {
-            if let Some(servers) = self.pages().await? {
-                let servers = servers.into_iter().map(object::Server::translate);
-                return Ok(servers.filter(|server| *server.tags.cluster == *self.cluster).collect());
-            }
-        }
-        Err(ProviderError::NotUnderstood(Box::new(Restless)))
+        let servers = whole(|number| self.page(number)).await?.into_iter().map(object::Server::translate);
+        Ok(servers.filter(|server| *server.tags.cluster == *self.cluster).collect())
     }
 
     async fn create(&self, order: &Order<'_, HetznerHardware>) -> Result<(), ProviderError> {
@@ -151,7 +123,7 @@ impl Provider for Hetzner {
         if let (Some(body), Some(user_data)) = (body.as_object_mut(), order.user_data) {
             body.insert("user_data".to_owned(), json!(user_data));
         }
-        let answer = accepted(self.rest.change(Method::POST, &["v1", "servers"], Some(body)).await?)?;
+        let answer = self.rest.post(&["v1", "servers"], body).await?;
         match answer.read::<object::Ordered>() {
             Ok(ordered) => self.ends_well(ordered.action).await,
             // It was ordered, and nobody says what becomes of it.
@@ -160,12 +132,7 @@ impl Provider for Hetzner {
     }
 
     async fn delete(&self, server: &Server) -> Result<(), ProviderError> {
-        let id = object::id(&server.provider_id);
-        let answer = self.rest.change(Method::DELETE, &["v1", "servers", id], None).await?;
-        if answer.status == reqwest::StatusCode::NOT_FOUND {
-            return Ok(());
-        }
-        accepted(answer).map(drop)
+        self.rest.delete(&["v1", "servers", object::id(&server.provider_id)]).await
     }
 }
 
@@ -185,11 +152,8 @@ fn refused(
     }
 }
 
-/// The answer, unless it is a refusal. Which one is said by its code; the status is the same for several.
-fn accepted(answer: Answer) -> Result<Answer, ProviderError> {
-    if answer.status.is_success() {
-        return Ok(answer);
-    }
+/// Why it was refused, which its code says; the status is the same for several.
+fn refusal(answer: &Answer) -> ProviderError {
     let error = answer.read().map(|object::Failed { error }| error).unwrap_or_default();
-    Err(refused(error, |reason| answer.refusal(reason)))
+    refused(error, |reason| answer.refusal(reason))
 }

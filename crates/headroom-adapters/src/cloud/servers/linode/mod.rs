@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::StatusCode;
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use super::provider::{Order, Provider, ProviderError, Server};
-use super::rest::{Answer, Rest, RestError, Token};
+use super::rest::{Answer, Page, Rest, RestError, Token, whole};
 use crate::fence::Fence;
 
 /// Of the API.
@@ -21,9 +21,6 @@ pub const ADDRESS: &str = "https://api.linode.com";
 
 /// Servers on a page; it may have up to 500.
 const PAGE: u32 = 200;
-
-/// How often a list is read that changes while it is read.
-const READINGS: u32 = 3;
 
 /// What the API says about plans and regions that have nothing left; it has no code for it.
 const SOLD_OUT: [&str; 5] = ["sold out", "unavailable", "not available", "capacity", "out of stock"];
@@ -63,34 +60,20 @@ pub struct Linode {
 impl Linode {
     /// Servers that carry the id `cluster`.
     pub fn new(account: LinodeAccount, token: Token, cluster: Arc<str>, fence: Fence) -> Result<Self, RestError> {
-        let rest = Rest::new(&account.address, token, fence)?;
+        let rest = Rest::new(&account.address, token, fence, refusal)?;
         Ok(Linode { rest, account, cluster })
     }
 
-    /// All pages, if nothing changed while they were read.
-    async fn pages(&self) -> Result<Option<Vec<object::Server>>, ProviderError> {
-        let (mut servers, mut page) = (Vec::new(), 1);
-        loop {
-            let filter = json!({ "tags": object::tag(object::CLUSTER, &self.cluster), "+order_by": "id" }).to_string();
-            let filter =
-                HeaderValue::try_from(filter).map_err(|error| ProviderError::NotUnderstood(Box::new(error)))?;
-            let filter = Some((HeaderName::from_static("x-filter"), filter));
-            let query = [("page", page.to_string()), ("page_size", PAGE.to_string())];
-            let answer = self.rest.get(&["v4", "linode", "instances"], &query, filter).await?;
-            let read: object::Page = accepted(answer)?.read()?;
-            servers.extend(read.data);
-            if page >= read.pages {
-                return Ok((servers.len() as u64 == read.results).then_some(servers));
-            }
-            page += 1;
-        }
+    async fn page(&self, number: u32) -> Result<Page<object::Server>, ProviderError> {
+        let filter = json!({ "tags": object::tag(object::CLUSTER, &self.cluster), "+order_by": "id" }).to_string();
+        let filter = HeaderValue::try_from(filter).map_err(|error| ProviderError::NotUnderstood(Box::new(error)))?;
+        let filter = Some((HeaderName::from_static("x-filter"), filter));
+        let query = [("page", number.to_string()), ("page_size", PAGE.to_string())];
+        let answer = self.rest.get(&["v4", "linode", "instances"], &query, filter).await?;
+        let object::Page { data, pages, results } = answer.read()?;
+        Ok(Page { items: data, next: (number < pages).then(|| number + 1), total: Some(results) })
     }
 }
-
-/// A list that was another one on every reading.
-#[derive(Debug, thiserror::Error)]
-#[error("the list of Linodes changed {READINGS} times while it was read")]
-struct Restless;
 
 /// There is nothing to make a password of.
 #[derive(Debug, thiserror::Error)]
@@ -102,13 +85,8 @@ impl Provider for Linode {
     type Hardware = LinodeHardware;
 
     async fn list(&self) -> Result<Vec<Server>, ProviderError> {
-        for _ in 0..READINGS {
-            if let Some(servers) = self.pages().await? {
-                let servers = servers.into_iter().map(object::Server::translate);
-                return Ok(servers.filter(|server| *server.tags.cluster == *self.cluster).collect());
-            }
-        }
-        Err(ProviderError::NotUnderstood(Box::new(Restless)))
+        let servers = whole(|number| self.page(number)).await?.into_iter().map(object::Server::translate);
+        Ok(servers.filter(|server| *server.tags.cluster == *self.cluster).collect())
     }
 
     async fn create(&self, order: &Order<'_, LinodeHardware>) -> Result<(), ProviderError> {
@@ -132,33 +110,25 @@ impl Provider for Linode {
         if let (Some(body), Some(user_data)) = (body.as_object_mut(), order.user_data) {
             body.insert("metadata".to_owned(), json!({ "user_data": STANDARD.encode(user_data) }));
         }
-        accepted(self.rest.change(Method::POST, &["v4", "linode", "instances"], Some(body)).await?).map(drop)
+        self.rest.post(&["v4", "linode", "instances"], body).await.map(drop)
     }
 
     async fn delete(&self, server: &Server) -> Result<(), ProviderError> {
-        let id = object::id(&server.provider_id);
-        let answer = self.rest.change(Method::DELETE, &["v4", "linode", "instances", id], None).await?;
-        if answer.status == StatusCode::NOT_FOUND {
-            return Ok(());
-        }
-        accepted(answer).map(drop)
+        self.rest.delete(&["v4", "linode", "instances", object::id(&server.provider_id)]).await
     }
 }
 
-/// The answer, unless it is a refusal.
-fn accepted(answer: Answer) -> Result<Answer, ProviderError> {
-    if answer.status.is_success() {
-        return Ok(answer);
-    }
+/// Why it was refused, which stands in words only.
+fn refusal(answer: &Answer) -> ProviderError {
     let errors = answer.read().map(|object::Failed { errors }| errors).unwrap_or_default();
     let reason = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let says = |words: &[&str]| words.iter().any(|words| reason.to_lowercase().contains(words));
     let label = errors.iter().any(|error| error.field.as_deref() == Some("label"));
-    Err(match answer.status {
+    match answer.status {
         StatusCode::BAD_REQUEST if label && says(&["unique"]) => ProviderError::NameTaken(reason),
         StatusCode::BAD_REQUEST if says(&SOLD_OUT) => ProviderError::OutOfStock(reason),
         _ => answer.refusal(reason),
-    })
+    }
 }
 
 /// A password that nobody guesses.

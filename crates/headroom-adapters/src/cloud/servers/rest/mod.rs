@@ -1,5 +1,6 @@
 //! A small client for providers with a REST API.
 
+mod list;
 mod pause;
 mod token;
 
@@ -12,6 +13,7 @@ use reqwest::{Body, Method, Request, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
+pub(super) use list::{Page, whole};
 pub use token::{Token, TokenError};
 
 use super::provider::ProviderError;
@@ -31,9 +33,13 @@ pub(super) struct Rest {
     address: Url,
     token: Token,
     fence: Fence,
+    refusal: Refusal,
     /// Until when the provider wants to be left alone.
     quiet: Mutex<Option<Instant>>,
 }
+
+/// Why the provider did not do it, in an answer that is no success. Each provider has a form of its own for that.
+pub(super) type Refusal = fn(&Answer) -> ProviderError;
 
 /// An address that no provider can be reached at, or a client that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -54,12 +60,12 @@ pub enum RestError {
 /// What a provider says.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) body: Vec<u8>,
+    body: Vec<u8>,
 }
 
 impl Rest {
     /// A client for the API at `address`. It sends nothing yet. What changes something is not sent while `fence` is closed.
-    pub(super) fn new(address: &str, token: Token, fence: Fence) -> Result<Self, RestError> {
+    pub(super) fn new(address: &str, token: Token, fence: Fence, refusal: Refusal) -> Result<Self, RestError> {
         let wrong = |reason: String| RestError::Address { address: address.to_owned(), reason };
         let parsed = Url::parse(address).map_err(|error| wrong(error.to_string()))?;
         if !matches!(parsed.scheme(), "http" | "https") {
@@ -72,7 +78,7 @@ impl Rest {
             .user_agent(concat!("headroom/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(RestError::Client)?;
-        Ok(Rest { http, address: parsed, token, fence, quiet: Mutex::new(None) })
+        Ok(Rest { http, address: parsed, token, fence, refusal, quiet: Mutex::new(None) })
     }
 
     /// Reads something.
@@ -89,11 +95,25 @@ impl Rest {
         if let Some((name, value)) = header {
             request.headers_mut().insert(name, value);
         }
-        self.send(request).await
+        self.accepted(self.send(request).await?)
     }
 
-    /// Changes something.
-    pub(super) async fn change(
+    /// Makes something.
+    pub(super) async fn post(&self, path: &[&str], body: serde_json::Value) -> Result<Answer, ProviderError> {
+        self.accepted(self.change(Method::POST, path, Some(body)).await?)
+    }
+
+    /// Deletes something. What is gone already is no error.
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<(), ProviderError> {
+        let answer = self.change(Method::DELETE, path, None).await?;
+        if answer.status == StatusCode::NOT_FOUND { Ok(()) } else { self.accepted(answer).map(drop) }
+    }
+
+    fn accepted(&self, answer: Answer) -> Result<Answer, ProviderError> {
+        if answer.status.is_success() { Ok(answer) } else { Err((self.refusal)(&answer)) }
+    }
+
+    async fn change(
         &self,
         method: Method,
         path: &[&str],
