@@ -3,7 +3,7 @@
 // nodes, and by the numbers of the protocol's fields (wire.go).
 //
 //	externalgrpc-peer call ADDRESS CALL JSON [-cert F -key F -cacert F]
-//	externalgrpc-peer serve ADDRESS [-size N] [-stubborn ID] [-older] [-options JSON] [-cert F -key F -cacert F]
+//	externalgrpc-peer serve ADDRESS [-size N] [-stubborn ID] [-older] [-options JSON] [-instances JSON] [-cert F -key F -cacert F]
 package main
 
 import (
@@ -84,6 +84,7 @@ func run(args []string) error {
 		set.StringVar(&provider.stubborn, "stubborn", "", "")
 		set.BoolVar(&provider.older, "older", false, "")
 		set.Func("options", "", func(text string) error { return json.Unmarshal([]byte(text), &provider.options) })
+		set.Func("instances", "", func(text string) error { return json.Unmarshal([]byte(text), &provider.instances) })
 		if err := set.Parse(args[2:]); err != nil {
 			return err
 		}

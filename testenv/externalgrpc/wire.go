@@ -20,6 +20,7 @@ const (
 	double
 	truth
 	node   // bytes of a core/v1 Node
+	pod    // bytes of a core/v1 Pod
 	labels // map<string, string>
 	inner
 )
@@ -47,6 +48,11 @@ var messages = map[string][]field{
 		{number: 2, name: "startTime", kind: inner, of: "Time"}, {number: 3, name: "endTime", kind: inner, of: "Time"},
 		{number: 4, name: "startTimestamp", kind: inner, of: "Time"}, {number: 5, name: "endTimestamp", kind: inner, of: "Time"},
 	},
+	"PriceOfPod": {
+		{number: 1, name: "pod", kind: pod}, {number: 4, name: "pod_bytes", kind: pod},
+		{number: 2, name: "startTime", kind: inner, of: "Time"}, {number: 3, name: "endTime", kind: inner, of: "Time"},
+		{number: 5, name: "startTimestamp", kind: inner, of: "Time"}, {number: 6, name: "endTimestamp", kind: inner, of: "Time"},
+	},
 	"Price":     {{number: 1, name: "price", kind: double}},
 	"GPULabel":  {{number: 1, name: "label"}},
 	"Size":      {{number: 1, name: "targetSize", kind: number}},
@@ -73,7 +79,7 @@ var calls = map[string][2]string{
 	"NodeGroups":                  {"Empty", "NodeGroups"},
 	"NodeGroupForNode":            {"OfNode", "NodeGroupFor"},
 	"PricingNodePrice":            {"PriceOfNode", "Price"},
-	"PricingPodPrice":             {"Empty", "Price"},
+	"PricingPodPrice":             {"PriceOfPod", "Price"},
 	"GPULabel":                    {"Empty", "GPULabel"},
 	"GetAvailableGPUTypes":        {"Empty", "Empty"},
 	"Cleanup":                     {"Empty", "Empty"},
@@ -125,16 +131,8 @@ func encode(message string, value object) ([]byte, error) {
 					out = protowire.AppendTag(out, field.number, protowire.BytesType)
 					out = protowire.AppendBytes(out, pair)
 				}
-			case node:
-				content, err := json.Marshal(one)
-				if err != nil {
-					return nil, err
-				}
-				var node corev1.Node
-				if err := json.Unmarshal(content, &node); err != nil {
-					return nil, err
-				}
-				bytes, err := node.Marshal()
+			case node, pod:
+				bytes, err := encodeObject(field.kind, one)
 				if err != nil {
 					return nil, err
 				}
@@ -151,6 +149,22 @@ func encode(message string, value object) ([]byte, error) {
 		}
 	}
 	return out, nil
+}
+
+// encodeObject writes an object of Kubernetes as the API writes it.
+func encodeObject(kind kind, value any) ([]byte, error) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var object interface{ Marshal() ([]byte, error) } = &corev1.Node{}
+	if kind == pod {
+		object = &corev1.Pod{}
+	}
+	if err := json.Unmarshal(content, object); err != nil {
+		return nil, err
+	}
+	return object.Marshal()
 }
 
 // decode reads a message. A field that there is none of in the table is an error.
@@ -233,6 +247,12 @@ func decodeBytes(known *field, content []byte, before object) (any, error) {
 			return nil, err
 		}
 		return node, nil
+	case pod:
+		var pod corev1.Pod
+		if err := pod.Unmarshal(content); err != nil {
+			return nil, err
+		}
+		return pod, nil
 	case inner:
 		return decode(known.of, content)
 	}

@@ -6,7 +6,7 @@ use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_adapters::fence::Fence;
 use headroom_core::policy::{Group, Pending, Percent, ScaleDown, Strategy};
 use headroom_core::quantity::Money;
-use headroom_core::snapshot::{CloudGroup, GroupOptions, InstanceState};
+use headroom_core::snapshot::{CloudGroup, GroupOptions, InstanceState, LaunchError};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -45,6 +45,36 @@ async fn what_a_provider_in_go_says_is_understood() {
         assert_eq!(template.labels.iter().collect::<Vec<_>>(), [("pool", "web")]);
         assert_eq!(template.taints.iter().map(ToString::to_string).collect::<Vec<_>>(), ["dedicated=web:NoSchedule"]);
     }
+}
+
+#[tokio::test]
+async fn machines_are_in_the_state_that_is_said_of_them() {
+    let Some(program) = peer::program() else { return };
+    let error = |code: &str, message: &str, class: u32| json!({ "errorCode": code, "errorMessage": message, "instanceErrorClass": class });
+    let machines = json!([
+        { "id": "peer://nothing-said" },
+        { "id": "peer://unspecified", "status": {} },
+        { "id": "peer://running", "status": { "instanceState": 1 } },
+        // Only of a machine that is being made does an error mean that it never comes.
+        { "id": "peer://running-with-error", "status": { "instanceState": 1, "errorInfo": error("x", "y", 1) } },
+        { "id": "peer://creating", "status": { "instanceState": 2 } },
+        // Without a code there is no error.
+        { "id": "peer://no-code", "status": { "instanceState": 2, "errorInfo": error("", "all is well", 99) } },
+        { "id": "peer://sold-out", "status": { "instanceState": 2, "errorInfo": error("STOCK", "none left", 1) } },
+        { "id": "peer://deleting", "status": { "instanceState": 3 } },
+    ]);
+    let peer = Peer::serve(&program, &["-size", "8", "-instances", &machines.to_string()]);
+    let group = look(&peer.cloud(None)).await;
+    use InstanceState::{Creating, Deleting, Failed, Running};
+    let states: Vec<InstanceState> = group.instances.unwrap().iter().map(|instance| instance.state).collect();
+    assert_eq!(states, [Running, Running, Running, Running, Creating, Creating, Failed, Deleting]);
+    let failure = group.failure.unwrap();
+    assert_eq!((failure.error, &*failure.message), (LaunchError::OutOfStock, "STOCK: none left"));
+
+    let refused = json!([{ "id": "x", "status": { "instanceState": 2, "errorInfo": error("QUOTA", "", 99) } }]);
+    let peer = Peer::serve(&program, &["-size", "1", "-instances", &refused.to_string()]);
+    let failure = look(&peer.cloud(None)).await.failure.unwrap();
+    assert_eq!((failure.error, &*failure.message), (LaunchError::Refused, "QUOTA"));
 }
 
 #[tokio::test]
@@ -197,6 +227,18 @@ async fn what_a_provider_says_of_its_groups_differs_from_what_it_was_sent() {
         "MaxNodeProvisionDuration": { "seconds": 0 },
     });
     assert_eq!(said(&wrong.to_string()).await, GroupOptions::default());
+}
+
+#[tokio::test]
+async fn a_group_of_which_nothing_is_told_does_not_take_the_others_with_it() {
+    let stage = OnExternalGrpc::start(&[WEB, Given { name: "db", ..WEB }], Fence::open()).await;
+    stage.front.add_fault("NodeGroupTargetSize", "db", Fault::Code(2));
+    assert_eq!(stage.cloud.groups().await.unwrap().iter().map(|group| &*group.name).collect::<Vec<_>>(), ["web"]);
+    // What may be better soon is not taken for a group that is gone.
+    stage.front.set_fault(None, None);
+    stage.front.add_fault("NodeGroupTargetSize", "db", Fault::Code(14));
+    let unreachable = stage.cloud.groups().await.unwrap_err();
+    assert!(matches!(unreachable, CloudError::Unreachable(_)), "{unreachable:?}");
 }
 
 /// The timers of a group must not become shorter because its provider has a bad moment.

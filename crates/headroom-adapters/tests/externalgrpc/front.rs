@@ -38,15 +38,25 @@ pub(crate) struct Front {
 
 #[derive(Clone, Default)]
 struct Shared {
-    strikes: Arc<Mutex<Option<Strike>>>,
+    strikes: Arc<Mutex<Vec<Strike>>>,
     called: Arc<Mutex<Vec<String>>>,
 }
 
-/// What happens to which call; None is every call.
-#[derive(Clone)]
+/// What happens to which call.
 struct Strike {
+    /// None is every call.
     call: Option<&'static str>,
+    /// Only to those in which this stands.
+    about: String,
     fault: Fault,
+}
+
+impl Strike {
+    fn strikes(&self, call: &str, request: &[u8]) -> bool {
+        let about = self.about.as_bytes();
+        self.call.is_none_or(|only| only == call)
+            && (about.is_empty() || request.windows(about.len()).any(|part| part == about))
+    }
 }
 
 impl Front {
@@ -75,7 +85,19 @@ impl Front {
 
     /// From now on calls fail like that: those of this name, or all.
     pub(crate) fn set_fault(&self, call: Option<&'static str>, fault: Option<Fault>) {
-        *self.shared.strikes.lock().unwrap() = fault.map(|fault| Strike { call, fault });
+        let strike = |fault| Strike { call, about: String::new(), fault };
+        *self.shared.strikes.lock().unwrap() = fault.map(strike).into_iter().collect();
+    }
+
+    /// Those too fail like that which have this name and in which this stands.
+    pub(crate) fn add_fault(&self, call: &'static str, about: &str, fault: Fault) {
+        let strike = Strike { call: Some(call), about: about.to_owned(), fault };
+        self.shared.strikes.lock().unwrap().push(strike);
+    }
+
+    /// How many calls came so far.
+    pub(crate) fn requests(&self) -> usize {
+        self.shared.called.lock().unwrap().len()
     }
 
     /// The names of the calls that came so far, but those that only read.
@@ -94,10 +116,16 @@ impl Drop for Front {
 
 async fn meddle(State(shared): State<Shared>, request: Request, next: Next) -> axum::response::Response {
     let call = request.uri().path().rsplit('/').next().unwrap().to_owned();
-    let strike = shared.strikes.lock().unwrap().clone().filter(|strike| strike.call.is_none_or(|only| only == call));
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let fault = {
+        let strikes = shared.strikes.lock().unwrap();
+        strikes.iter().find(|strike| strike.strikes(&call, &body)).map(|strike| strike.fault.clone())
+    };
     shared.called.lock().unwrap().push(call);
+    let request = Request::from_parts(head, body.into());
     let grpc = Response::builder().header("content-type", "application/grpc");
-    match strike.map(|strike| strike.fault) {
+    match fault {
         None => next.run(request).await,
         Some(Fault::Silence) => std::future::pending().await,
         Some(Fault::Page) => Response::new("<html>as the test wants it".into()),

@@ -4,6 +4,7 @@
 mod client;
 mod front;
 mod peer;
+mod prices;
 mod server;
 mod stage;
 mod tls;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use headroom_adapters::cloud::Cloud;
-use headroom_adapters::cloud::externalgrpc::server::{Offer, Provider};
+use headroom_adapters::cloud::externalgrpc::server::{Offer, Prices, Provider};
 use headroom_adapters::cloud::kwok::{Kwok, KwokGroup};
 use headroom_core::policy::{Group, Pending, Percent, ScaleDown, Size, Strategy};
 use headroom_core::quantity::Money;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::front::Front;
 use super::{peer, wanted};
-use crate::api_server::ApiServer;
+use crate::api_server::{ApiServer, Fault};
 use crate::kwok::{kwok, look, states, until, web};
 
 /// A server with the group `web` of kwok.
 struct Served {
-    _api: ApiServer,
+    api: ApiServer,
     kwok: Arc<Kwok>,
     front: Front,
     program: PathBuf,
@@ -43,8 +43,8 @@ impl Served {
             ..wanted("web")
         };
         let offer = Offer { cloud: Arc::clone(&kwok) as Arc<dyn Cloud>, groups: vec![group] };
-        let front = Front::start(Provider::new(vec![offer])).await;
-        Some(Served { _api: api, kwok, front, program })
+        let front = Front::start(Provider::new(vec![offer], Prices::default())).await;
+        Some(Served { api, kwok, front, program })
     }
 
     async fn call(&self, call: &str, request: Value) -> Result<Value, String> {
@@ -178,7 +178,50 @@ async fn a_node_costs_what_the_configuration_says_for_as_long_as_is_asked() {
     assert_eq!(price("startTimestamp", "endTimestamp").await, 0.6, "five hours");
     assert_eq!(price("startTime", "endTime").await, 0.6, "as older clients ask");
     let stranger = served.call("PricingNodePrice", json!({ "node": { "providerID": "x" } })).await.unwrap_err();
-    assert_eq!(stranger, "error: Unimplemented: nobody says what this node costs");
+    assert_eq!(stranger, "error: NotFound: nobody says what this node costs or is like");
+}
+
+/// To Cluster Autoscaler groups of which it hears nothing are no groups, and their nodes nobody's.
+#[tokio::test]
+async fn which_groups_and_nodes_there_are_is_told_also_while_the_cloud_is_silent() {
+    let Some(served) = Served::start(web(), 1).await else { return };
+    until(&served.kwok, |group| states(group) == [0, 1, 0, 0]).await;
+    let of = async |node: &str| {
+        let request = json!({ "node": { "providerID": node } });
+        Ok::<_, String>(served.call("NodeGroupForNode", request).await?["nodeGroup"]["id"].clone())
+    };
+    served.call("Refresh", json!({})).await.unwrap();
+    served.api.set_fault(Some(Fault::Code(500)));
+    served.call("Refresh", json!({})).await.unwrap_err();
+    let groups = served.call("NodeGroups", json!({})).await.unwrap();
+    assert_eq!(groups["nodeGroups"][0]["id"], "web");
+    assert_eq!(of("kwok://web-00001").await.unwrap(), "web");
+    // This could be one that the cloud has made meanwhile.
+    assert!(of("kwok://web-00002").await.unwrap_err().starts_with("error: Unavailable: the cloud does not answer"));
+    let size = served.call("NodeGroupTargetSize", json!({ "id": "web" })).await.unwrap_err();
+    assert!(size.starts_with("error: Unavailable: "), "a size may have changed: {size}");
+}
+
+#[tokio::test]
+async fn nothing_is_told_of_groups_of_which_nothing_was_ever_known() {
+    let Some(served) = Served::start(web(), 0).await else { return };
+    served.api.set_fault(Some(Fault::Code(500)));
+    let refused = served.call("NodeGroups", json!({})).await.unwrap_err();
+    assert!(refused.starts_with("error: Unavailable: "), "{refused}");
+}
+
+/// Somebody else changes sizes too.
+#[tokio::test]
+async fn a_refresh_and_every_change_read_the_size_anew() {
+    let Some(served) = Served::start(web(), 2).await else { return };
+    let size = async || served.call("NodeGroupTargetSize", json!({ "id": "web" })).await.unwrap()["targetSize"].clone();
+    assert_eq!(size().await, 2);
+    served.kwok.resize("web", 2, 3).await.unwrap();
+    served.call("Refresh", json!({})).await.unwrap();
+    assert_eq!(size().await, 3);
+    served.kwok.resize("web", 3, 4).await.unwrap();
+    served.call("NodeGroupIncreaseSize", json!({ "id": "web", "delta": 1 })).await.unwrap();
+    assert_eq!((size().await, look(&served.kwok).await.target), (json!(5), 5));
 }
 
 #[tokio::test]

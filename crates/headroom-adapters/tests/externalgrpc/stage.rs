@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use headroom_adapters::cloud::Cloud;
-use headroom_adapters::cloud::externalgrpc::server::{Offer, Provider};
+use headroom_adapters::cloud::externalgrpc::server::{Offer, Prices, Provider};
 use headroom_adapters::cloud::externalgrpc::{ExternalGroup, ExternalGrpc};
 use headroom_adapters::fence::Fence;
 use headroom_core::policy::Group;
@@ -29,7 +29,7 @@ impl OnExternalGrpc {
         let behind = OnKwok::start(groups, Fence::open()).await;
         let offered = groups.iter().map(|given| offered(given.name)).collect();
         let offer = Offer { groups: offered, cloud: Arc::clone(&behind.kwok) as Arc<dyn Cloud> };
-        let front = Front::start(Provider::new(vec![offer])).await;
+        let front = Front::start(Provider::new(vec![offer], Prices::default())).await;
         let group = |given: &Given| ExternalGroup { group: wanted(given.name), id: given.name.into() };
         let cloud = ExternalGrpc::new(front.reach(), groups.iter().map(group).collect(), fence);
         OnExternalGrpc { front, cloud, behind }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use headroom_adapters::cloud::externalgrpc::server::{Provider, ServeError, ServerTls, serve};
+use headroom_adapters::cloud::externalgrpc::server::{Prices, Provider, ServeError, ServerTls, serve};
 use headroom_adapters::cloud::externalgrpc::{ExternalGroup, ExternalGrpc, Reach, Tls};
 use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_adapters::fence::Fence;
@@ -24,7 +24,7 @@ async fn serving() -> (String, oneshot::Sender<()>) {
         let listening = move |address: SocketAddr| told.send(address).unwrap();
         let end = async move { drop(ended.await) };
         let local = SocketAddr::from(([127, 0, 0, 1], 0));
-        serve(Provider::new(Vec::new()), local, Some(server_tls()), listening, end).await.unwrap();
+        serve(Provider::new(Vec::new(), Prices::default()), local, Some(server_tls()), listening, end).await.unwrap();
     });
     (format!("localhost:{}", address.await.unwrap().port()), end)
 }
@@ -71,7 +71,8 @@ async fn a_provider_in_go_is_known_by_its_certificate() {
 #[tokio::test]
 async fn beyond_this_machine_a_certificate_is_needed() {
     let anywhere = SocketAddr::from(([0, 0, 0, 0], 0));
-    let refused = serve(Provider::new(Vec::new()), anywhere, None, |_| (), async {}).await.unwrap_err();
+    let refused =
+        serve(Provider::new(Vec::new(), Prices::default()), anywhere, None, |_| (), async {}).await.unwrap_err();
     assert!(matches!(refused, ServeError::Open(address) if address == anywhere), "{refused:?}");
     assert!(refused.to_string().contains("hint: give --cert, --key and --cacert"), "{refused}");
 }

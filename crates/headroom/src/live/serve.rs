@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use headroom_adapters::cloud::externalgrpc::server::{self, Offer, Provider, ServerTls};
+use headroom_adapters::cloud::externalgrpc::server::{self, Offer, Prices, Provider, ServerTls};
 use headroom_adapters::cluster::kubernetes::client;
 use headroom_adapters::fence::Fence;
 use headroom_core::policy::Group;
@@ -54,7 +54,9 @@ pub(crate) async fn serve(options: ServeOptions) -> anyhow::Result<()> {
         let known = names.iter().filter_map(|name| groups.get(&**name));
         Offer { cloud, groups: known.map(|group| (*group).clone()).collect() }
     };
-    let provider = Provider::new(owners.into_iter().map(offer).collect());
+    let pending = &config.policy.pending;
+    let prices = Prices { sources: pending.prices.clone(), unit: pending.price.settings().unit_prices.clone() };
+    let provider = Provider::new(owners.into_iter().map(offer).collect(), prices);
     let listening = |address| journal::offered(address, config.policy.dry_run);
     Ok(server::serve(provider, options.listen, options.tls, listening, session::terminated()).await?)
 }

@@ -30,6 +30,9 @@ use crate::fence::Fence;
 
 pub use link::{LinkError, Reach, Tls};
 
+/// The metadata of a price that Headroom as a provider has only estimated.
+const ESTIMATED: &str = "headroom-estimated";
+
 /// A group of a provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalGroup {

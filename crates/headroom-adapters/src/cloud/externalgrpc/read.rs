@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use futures::stream::{StreamExt as _, TryStreamExt as _};
+use futures::stream::StreamExt as _;
 use headroom_core::quantity::Money;
 use headroom_core::snapshot::{CloudGroup, GroupOptions, Instance, LaunchFailure, Template};
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +15,7 @@ use super::link::Failed;
 use super::options;
 use super::protocol::provider;
 use super::translate::{self, LaunchTrouble};
-use super::{Entry, ExternalGrpc};
+use super::{ESTIMATED, Entry, ExternalGrpc};
 use crate::cloud::{CloudError, FoundGroup};
 
 /// How many groups are read at once.
@@ -47,7 +47,8 @@ impl ExternalGrpc {
         Ok(known.into_keys().map(|id| FoundGroup { id: id.into(), ..FoundGroup::default() }).collect())
     }
 
-    /// All groups as they are. One that the provider does not have is left out.
+    /// All groups as they are. One that the provider does not have is left out, and one that it tells nothing of that can be
+    /// understood, if it does of others: these are not to be lost with it.
     pub(super) async fn read_all(&self) -> Result<Vec<CloudGroup>, CloudError> {
         self.refresh().await?;
         let known = &self.limits().await?;
@@ -60,8 +61,18 @@ impl ExternalGrpc {
             Some((entry, limits?))
         });
         let there: Vec<_> = there.collect();
-        let groups = there.into_iter().map(|(entry, limits)| self.read_one(entry, limits));
-        futures::stream::iter(groups.collect::<Vec<_>>()).buffered(AT_ONCE).try_collect().await
+        let groups = there.iter().map(|(entry, limits)| self.read_one(entry, *limits));
+        let answers: Vec<_> = futures::stream::iter(groups.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
+        let some = answers.iter().any(Result::is_ok);
+        let told = there.iter().zip(answers).filter_map(|((entry, _), answer)| match answer {
+            Err(error) if some && is_of_one_group(&error) => {
+                let (group, error): (_, &dyn std::error::Error) = (&entry.name, &error);
+                tracing::warn!(%group, error, "the provider does not tell of this group");
+                None
+            }
+            answer => Some(answer),
+        });
+        told.collect()
     }
 
     /// The limits of all groups by their ids.
@@ -189,7 +200,7 @@ impl ExternalGrpc {
         let (start, end) = (Some(wire(start)), Some(wire(end)));
         let labels = template.labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
         let node = provider::ExternalGrpcNode {
-            name: format!("template-{}", entry.id),
+            name: translate::name_of(&entry.id),
             labels: labels.collect(),
             ..Default::default()
         };
@@ -200,11 +211,15 @@ impl ExternalGrpc {
             start_timestamp: start,
             end_timestamp: end,
         };
-        let answer = self
-            .link
-            .call(READ, group, request, |mut client, request| async move { client.pricing_node_price(request).await });
+        let answer = self.link.call(READ, group, request, |mut client, request| async move {
+            let answer = client.pricing_node_price(request).await?;
+            let is_estimated = answer.metadata().contains_key(ESTIMATED);
+            Ok(answer.map(|answer| (answer, is_estimated)))
+        });
         match answer.await {
-            Ok(answer) => {
+            // This side estimates too, and on one scale with all its groups.
+            Ok((_, true)) => Ok(None),
+            Ok((answer, false)) => {
                 let price = translate::dollars(answer.price);
                 if price.is_none() {
                     tracing::warn!(group, price = answer.price, "what the provider says is no price");
@@ -246,6 +261,11 @@ impl Entry {
         let LaunchTrouble { error, message } = trouble;
         Some(LaunchFailure { at: *seen.get(id)?, error: *error, message: message.as_str().into() })
     }
+}
+
+/// Whether it says nothing of other groups, nor of what comes of asking again.
+fn is_of_one_group(error: &CloudError) -> bool {
+    matches!(error, CloudError::Refused { .. } | CloudError::NoSuchGroup { .. } | CloudError::NotUnderstood(_))
 }
 
 fn size(what: &'static str, size: i32) -> Result<u32, CloudError> {

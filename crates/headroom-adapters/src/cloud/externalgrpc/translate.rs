@@ -18,6 +18,9 @@ pub(super) const OUT_OF_RESOURCES: i32 = 1;
 /// And the class of all others.
 pub(super) const OTHER: i32 = 99;
 
+/// The annotation of a node that is thought of, which says the id of its group.
+pub(super) const GROUP: &str = "headroom.dev/node-group";
+
 const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// What a machine could not be made for.
@@ -50,35 +53,32 @@ fn trouble(error: &provider::InstanceErrorInfo) -> LaunchTrouble {
     LaunchTrouble { error: if out { LaunchError::OutOfStock } else { LaunchError::Refused }, message }
 }
 
-/// A node that cannot be understood.
+/// A node or a pod that cannot be understood.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NodeError {
-    #[error("the template is no Node of core/v1")]
-    Bytes(#[from] prost::DecodeError),
-    #[error("the template is no node")]
-    Form(#[from] serde_json::Error),
-    #[error("the template cannot be understood")]
-    Content(#[source] Box<translate::Malformed>),
+pub(super) enum ObjectError {
+    #[error("what was sent is no {0} of core/v1")]
+    Bytes(&'static str, #[source] prost::DecodeError),
+    #[error("what was sent is no {0}")]
+    Form(&'static str, #[source] serde_json::Error),
+    #[error("the {0} cannot be understood")]
+    Content(&'static str, #[source] Box<translate::Malformed>),
 }
 
 /// What a new machine is like, from the bytes of a Node.
-pub(super) fn template(bytes: &[u8]) -> Result<Template, NodeError> {
-    let node = core::Node::decode(bytes)?;
-    let value = as_json(node);
-    let object = object::Node::deserialize(&value)?;
-    let node = translate::node(&object).map_err(|error| NodeError::Content(Box::new(error)))?.value;
+pub(super) fn template(bytes: &[u8]) -> Result<Template, ObjectError> {
+    const WHAT: &str = "template";
+    let node = core::Node::decode(bytes).map_err(|error| ObjectError::Bytes("Node", error))?;
+    let value = node_as_json(node);
+    let object = object::Node::deserialize(&value).map_err(|error| ObjectError::Form(WHAT, error))?;
+    let node = translate::node(&object).map_err(|error| ObjectError::Content(WHAT, Box::new(error)))?.value;
     let labels = node.labels.iter().filter(|(key, _)| *key != HOSTNAME).collect();
     Ok(Template { allocatable: node.allocatable, capacity: node.capacity, labels, taints: node.taints })
 }
 
 /// The node in the form that the API server writes.
-fn as_json(node: core::Node) -> Value {
+fn node_as_json(node: core::Node) -> Value {
     let core::Node { metadata, spec, status } = node;
     let (metadata, spec, status) = (metadata.unwrap_or_default(), spec.unwrap_or_default(), status.unwrap_or_default());
-    let quantities = |amounts: HashMap<String, core::Quantity>| -> Map<String, Value> {
-        let amounts = amounts.into_iter();
-        amounts.map(|(name, amount)| (name, Value::String(amount.string.unwrap_or_default()))).collect()
-    };
     let taint = |taint: core::Taint| {
         let text = |text: Option<String>| text.unwrap_or_default();
         json!({ "key": text(taint.key), "value": text(taint.value), "effect": text(taint.effect) })
@@ -87,12 +87,59 @@ fn as_json(node: core::Node) -> Value {
     json!({
         "metadata": { "name": name, "labels": metadata.labels },
         "spec": { "taints": spec.taints.into_iter().map(taint).collect::<Vec<_>>() },
-        "status": { "capacity": quantities(status.capacity), "allocatable": quantities(status.allocatable) },
+        "status": { "capacity": amounts_as_json(status.capacity), "allocatable": amounts_as_json(status.allocatable) },
     })
 }
 
-/// The bytes of a Node like the machines of a group.
-pub(super) fn node(name: &str, template: &Template) -> Vec<u8> {
+fn amounts_as_json(amounts: HashMap<String, core::Quantity>) -> Map<String, Value> {
+    let amounts = amounts.into_iter();
+    amounts.map(|(name, amount)| (name, Value::String(amount.string.unwrap_or_default()))).collect()
+}
+
+/// What a pod requests, from the bytes of a Pod.
+pub(super) fn pod_requests(bytes: &[u8]) -> Result<Resources, ObjectError> {
+    const WHAT: &str = "pod";
+    let pod = core::Pod::decode(bytes).map_err(|error| ObjectError::Bytes("Pod", error))?;
+    let value = pod_as_json(pod);
+    let object = object::Pod::deserialize(&value).map_err(|error| ObjectError::Form(WHAT, error))?;
+    let requests = translate::requests(&object, &mut Vec::new());
+    requests.map_err(|error| ObjectError::Content(WHAT, Box::new(error)))
+}
+
+/// As much of a pod as says what it requests, in the form that the API server writes.
+fn pod_as_json(pod: core::Pod) -> Value {
+    let resources = |resources: Option<core::ResourceRequirements>| {
+        let core::ResourceRequirements { limits, requests } = resources.unwrap_or_default();
+        json!({ "limits": amounts_as_json(limits), "requests": amounts_as_json(requests) })
+    };
+    let containers = |containers: Vec<core::Container>| -> Vec<Value> {
+        let container = |container: core::Container| {
+            let core::Container { name, resources: asked, restart_policy } = container;
+            let (name, restart_policy) = (name.unwrap_or_default(), restart_policy.unwrap_or_default());
+            json!({ "name": name, "resources": resources(asked), "restartPolicy": restart_policy })
+        };
+        containers.into_iter().map(container).collect()
+    };
+    let core::PodSpec { containers: running, init_containers: starting, overhead, resources: of_pod } =
+        pod.spec.unwrap_or_default();
+    json!({
+        "spec": {
+            "containers": containers(running),
+            "initContainers": containers(starting),
+            "overhead": amounts_as_json(overhead),
+            "resources": resources(of_pod),
+        },
+    })
+}
+
+/// The name of a node that is thought of as one of the group with this id.
+pub(super) fn name_of(id: &str) -> String {
+    format!("template-{id}")
+}
+
+/// The bytes of a Node like the machines of the group with this id.
+pub(super) fn node(id: &str, template: &Template) -> Vec<u8> {
+    let name = &*name_of(id);
     let text = |value: &str| Some(value.to_owned());
     let taint = |taint: &headroom_core::snapshot::Taint| core::Taint {
         key: text(&taint.key),
@@ -102,9 +149,11 @@ pub(super) fn node(name: &str, template: &Template) -> Vec<u8> {
     let mut labels: HashMap<String, String> =
         template.labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     labels.insert(HOSTNAME.to_owned(), name.to_owned());
+    // Cluster Autoscaler changes the name, and sends the annotations when it asks what such a node costs.
+    let annotations = HashMap::from([(GROUP.to_owned(), id.to_owned())]);
     let ready = core::NodeCondition { r#type: text("Ready"), status: text("True") };
     let node = core::Node {
-        metadata: Some(core::ObjectMeta { name: text(name), labels, ..core::ObjectMeta::default() }),
+        metadata: Some(core::ObjectMeta { name: text(name), labels, annotations }),
         spec: Some(core::NodeSpec { taints: template.taints.iter().map(taint).collect(), ..core::NodeSpec::default() }),
         status: Some(core::NodeStatus {
             capacity: quantities(&template.capacity),

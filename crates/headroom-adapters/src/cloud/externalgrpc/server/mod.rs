@@ -2,32 +2,35 @@
 
 mod listen;
 mod offer;
+mod price;
 mod status;
 
 use std::collections::HashMap;
 
-use headroom_core::quantity::Money;
 use headroom_core::snapshot::{CloudGroup, Instance, InstanceState, LaunchError};
+use tonic::metadata::MetadataValue;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
 use self::offer::{Offered, Offers};
 use super::protocol::provider::cloud_provider_server::{CloudProvider, CloudProviderServer};
 use super::protocol::provider::*;
-use super::{options, translate};
+use super::{ESTIMATED, options, translate};
 
 pub use listen::{ServeError, ServerTls, serve};
 pub use offer::Offer;
+pub use price::Prices;
 
 /// The service.
 pub struct Provider {
     offers: Offers,
+    prices: Prices,
 }
 
 impl Provider {
-    /// A service with these groups, which go by their names.
-    pub fn new(offers: Vec<Offer>) -> Self {
-        Provider { offers: Offers::new(offers) }
+    /// A service with these groups, which go by their names. `prices` says what machines and pods cost.
+    pub fn new(offers: Vec<Offer>, prices: Prices) -> Self {
+        Provider { offers: Offers::new(offers), prices }
     }
 
     /// The service, to be served by whatever serves HTTP/2.
@@ -45,43 +48,49 @@ fn answer<A>(answer: A) -> Answer<A> {
 #[tonic::async_trait]
 impl CloudProvider for Provider {
     async fn node_groups(&self, _: Request<NodeGroupsRequest>) -> Answer<NodeGroupsResponse> {
-        let groups = self.offers.all().await?;
-        answer(NodeGroupsResponse { node_groups: groups.iter().map(|(of, group)| node_group(of, group)).collect() })
+        let (groups, silent) = self.offers.known().await;
+        // To Cluster Autoscaler an error is a list without groups, and all their nodes would be nobody's.
+        match silent {
+            Some(status) if groups.is_empty() => Err(status),
+            _ => answer(NodeGroupsResponse {
+                node_groups: groups.iter().map(|(of, group)| node_group(of, group)).collect(),
+            }),
+        }
     }
 
     async fn node_group_for_node(&self, request: Request<NodeGroupForNodeRequest>) -> Answer<NodeGroupForNodeResponse> {
         let node = request.into_inner().node.unwrap_or_default();
-        let groups = self.offers.all().await?;
+        let (groups, silent) = self.offers.known().await;
         let of = groups.iter().find(|(_, group)| machine(group, &node).is_some());
-        let group = of.map(|(of, group)| node_group(of, group)).unwrap_or_default();
-        answer(NodeGroupForNodeResponse { node_group: Some(group) })
+        match (of, silent) {
+            // It may be one that the cloud has made meanwhile.
+            (None, Some(status)) => Err(status),
+            (of, _) => {
+                let group = of.map(|(of, group)| node_group(of, group)).unwrap_or_default();
+                answer(NodeGroupForNodeResponse { node_group: Some(group) })
+            }
+        }
     }
 
     async fn pricing_node_price(&self, request: Request<PricingNodePriceRequest>) -> Answer<PricingNodePriceResponse> {
         let PricingNodePriceRequest { node, start_time, end_time, start_timestamp, end_timestamp } =
             request.into_inner();
-        let node = node.unwrap_or_default();
-        let groups = self.offers.all().await?;
-        // A node that is only thought of is like the template of its group, whose labels it has.
-        let like = |group: &CloudGroup| {
-            let labels = group.template.as_ref().map(|template| &template.labels);
-            labels.is_some_and(|labels| {
-                labels.iter().all(|(key, value)| node.labels.get(key).is_some_and(|own| own == value))
-            })
-        };
-        let own = groups.iter().find(|(_, group)| machine(group, &node).is_some());
-        let of = own.or_else(|| groups.iter().find(|(_, group)| like(group)));
-        let price = of.and_then(|(of, group)| of.group.price.or(group.price));
-        let Some(Money(nanos)) = price else { return Err(Status::unimplemented("nobody says what this node costs")) };
-        let seconds = |time: Option<prost_types::Timestamp>| {
-            time.map(|time| time.seconds as f64 + f64::from(time.nanos) / 1e9).unwrap_or_default()
-        };
-        let hours = (seconds(end_timestamp.or(end_time)) - seconds(start_timestamp.or(start_time))).max(0.0) / 3600.0;
-        answer(PricingNodePriceResponse { price: nanos as f64 / 1e9 * hours })
+        let price = self.prices.of_node(&node.unwrap_or_default(), &self.offers.all().await?)?;
+        let (start, end) = (start_timestamp.or(start_time), end_timestamp.or(end_time));
+        let price_for_time = price::for_time(price.amount(), start, end);
+        let mut answer = Response::new(PricingNodePriceResponse { price: price_for_time });
+        if price.is_estimated() {
+            answer.metadata_mut().insert(ESTIMATED, MetadataValue::from_static("true"));
+        }
+        Ok(answer)
     }
 
-    async fn pricing_pod_price(&self, _: Request<PricingPodPriceRequest>) -> Answer<PricingPodPriceResponse> {
-        Err(Status::unimplemented("Headroom says what nodes cost, not what pods are worth"))
+    async fn pricing_pod_price(&self, request: Request<PricingPodPriceRequest>) -> Answer<PricingPodPriceResponse> {
+        let PricingPodPriceRequest { pod, start_time, end_time, pod_bytes, start_timestamp, end_timestamp } =
+            request.into_inner();
+        let price = self.prices.of_pod(if pod_bytes.is_empty() { &pod } else { &pod_bytes })?;
+        let (start, end) = (start_timestamp.or(start_time), end_timestamp.or(end_time));
+        answer(PricingPodPriceResponse { price: price::for_time(price, start, end) })
     }
 
     async fn gpu_label(&self, _: Request<GpuLabelRequest>) -> Answer<GpuLabelResponse> {
@@ -163,10 +172,10 @@ impl CloudProvider for Provider {
         request: Request<NodeGroupTemplateNodeInfoRequest>,
     ) -> Answer<NodeGroupTemplateNodeInfoResponse> {
         let (of, group) = self.offers.one(&request.into_inner().id).await?;
-        let template = of.group.template.as_ref().or(group.template.as_ref());
+        let template = of.template(&group);
         let template =
             template.ok_or_else(|| Status::unimplemented("nobody says what a machine of this group is like"))?;
-        let bytes = translate::node(&format!("template-{}", group.name), template);
+        let bytes = translate::node(&group.name, &template);
         answer(NodeGroupTemplateNodeInfoResponse { node_info: bytes.clone(), node_bytes: bytes })
     }
 

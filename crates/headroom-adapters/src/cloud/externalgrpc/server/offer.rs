@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headroom_core::policy::Group;
-use headroom_core::snapshot::{CloudGroup, InstanceState};
+use headroom_core::snapshot::{CloudGroup, InstanceState, Labels, Template};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tonic::Status;
@@ -37,7 +37,14 @@ pub(super) struct Offered {
 
 struct Told {
     cloud: Arc<dyn Cloud>,
-    last: Mutex<Option<(Instant, Vec<CloudGroup>)>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// What a cloud told last.
+struct Last {
+    groups: Vec<CloudGroup>,
+    /// When; None if it is to be asked again, since something was done to it.
+    at: Option<Instant>,
 }
 
 /// A group that nobody else changes meanwhile.
@@ -58,15 +65,26 @@ impl Offers {
         Offers { clouds, groups }
     }
 
-    /// Every group that its cloud tells of.
+    /// Every group, as its cloud tells it now.
     pub(super) async fn all(&self) -> Result<Vec<(&Offered, CloudGroup)>, Status> {
-        let told = self.clouds.iter().map(Told::groups);
-        let told = futures::future::try_join_all(told).await?;
-        let group = |offered: &'_ Offered| {
+        let told = futures::future::try_join_all(self.clouds.iter().map(Told::groups)).await?;
+        Ok(self.of(&told))
+    }
+
+    /// Every group, as its cloud told it last where it does not answer. Sizes and machines may have changed since, and which
+    /// groups there are has not. And why a cloud does not answer.
+    pub(super) async fn known(&self) -> (Vec<(&Offered, CloudGroup)>, Option<Status>) {
+        let told = futures::future::join_all(self.clouds.iter().map(Told::known)).await;
+        let (told, silent): (Vec<_>, Vec<_>) = told.into_iter().unzip();
+        (self.of(&told), silent.into_iter().flatten().next())
+    }
+
+    fn of(&self, told: &[Vec<CloudGroup>]) -> Vec<(&Offered, CloudGroup)> {
+        let group = |offered: &Offered| {
             let group = told.get(offered.cloud)?.iter().find(|group| group.name == offered.group.name)?;
             Some(group.clone())
         };
-        Ok(self.groups.iter().filter_map(|offered| Some((offered, group(offered)?))).collect())
+        self.groups.iter().filter_map(|offered| Some((offered, group(offered)?))).collect()
     }
 
     /// The group with this id.
@@ -108,17 +126,31 @@ impl Offers {
 impl Told {
     async fn groups(&self) -> Result<Vec<CloudGroup>, Status> {
         let mut last = self.last.lock().await;
-        if let Some((at, groups)) = &*last
+        if let Some(Last { groups, at: Some(at) }) = &*last
             && at.elapsed() < FRESH
         {
             return Ok(groups.clone());
         }
         let groups = self.cloud.groups().await.map_err(|error| status::of(&error))?;
-        Ok(last.insert((Instant::now(), groups)).1.clone())
+        *last = Some(Last { groups: groups.clone(), at: Some(Instant::now()) });
+        Ok(groups)
+    }
+
+    /// The same, or what it told last, and why it does not tell it now.
+    async fn known(&self) -> (Vec<CloudGroup>, Option<Status>) {
+        match self.groups().await {
+            Ok(groups) => (groups, None),
+            Err(status) => {
+                let last = self.last.lock().await;
+                (last.as_ref().map(|last| last.groups.clone()).unwrap_or_default(), Some(status))
+            }
+        }
     }
 
     async fn forget(&self) {
-        *self.last.lock().await = None;
+        if let Some(last) = &mut *self.last.lock().await {
+            last.at = None;
+        }
     }
 }
 
@@ -128,6 +160,16 @@ impl Offered {
         let min = self.group.size.min.or(group.min).unwrap_or_default();
         let max = self.group.size.max.or(group.max).unwrap_or(i32::MAX.unsigned_abs());
         (min, max)
+    }
+
+    /// What a new machine is like, if anybody says so. What the configuration leaves out the cloud may know, and a node of
+    /// the group carries the labels by which the group is told apart.
+    pub(super) fn template(&self, group: &CloudGroup) -> Option<Template> {
+        let from_cloud = group.template.as_ref();
+        let template = self.group.template.as_ref().or(from_cloud)?;
+        let labels = from_cloud.into_iter().chain([template]).map(|template| &template.labels);
+        let labels = labels.chain([&self.group.select.labels]).flat_map(Labels::iter).collect();
+        Some(Template { labels, ..template.clone() })
     }
 }
 

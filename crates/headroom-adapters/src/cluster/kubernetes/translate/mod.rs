@@ -25,6 +25,7 @@ pub use cluster::{daemon_set, namespace};
 pub use disruption::disruption_budget;
 pub use node::{attach_limits, node};
 pub use pod::{Specs, like, pod};
+pub(crate) use requests::requests;
 pub use storage::{claim, storage_class, volume};
 pub use workload::{capacity_buffer, pod_template, workload};
 

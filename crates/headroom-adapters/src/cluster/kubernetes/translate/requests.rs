@@ -9,7 +9,7 @@ use crate::cluster::kubernetes::object::{self, Container, ContainerStatus, Map, 
 /// What `pod` asks for, for each resource: the larger of what its containers need while they run and what its init
 /// containers need while they start, or what the pod as a whole asks for where it says so; plus its overhead. `pods`
 /// is 1. What may not hold is added to `warnings`.
-pub(super) fn requests(pod: &Pod<'_>, warnings: &mut Vec<String>) -> Result<Resources, Malformed> {
+pub(crate) fn requests(pod: &Pod<'_>, warnings: &mut Vec<String>) -> Result<Resources, Malformed> {
     let refused = resize_refused(pod);
     let mut running = Resources::default();
     for container in &pod.spec.containers {
