@@ -33,6 +33,7 @@ pub(crate) struct ApiServer {
 struct Inner {
     store: Store,
     fault: Option<Fault>,
+    calls: usize,
     writes: usize,
     latency: Duration,
     at_once: usize,
@@ -101,6 +102,11 @@ impl ApiServer {
         self.lock().most_at_once
     }
 
+    /// How many calls came so far.
+    pub(crate) fn calls(&self) -> usize {
+        self.lock().calls
+    }
+
     /// How many changes were asked for since the fault was set.
     pub(crate) fn writes(&self) -> usize {
         self.lock().writes
@@ -120,6 +126,7 @@ impl Drop for ApiServer {
 async fn handle(State(inner): State<Arc<Mutex<Inner>>>, method: Method, uri: Uri, body: Bytes) -> Response {
     let latency = {
         let mut inner = inner.lock().unwrap();
+        inner.calls += 1;
         inner.at_once += 1;
         inner.most_at_once = inner.most_at_once.max(inner.at_once);
         inner.latency

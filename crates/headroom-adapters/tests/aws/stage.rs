@@ -67,6 +67,10 @@ impl Stage for OnAws {
         self.region.lock().unwrap().held.insert(instance)
     }
 
+    fn requests(&self) -> usize {
+        self.server.calls().len()
+    }
+
     fn secrets(&self) -> Vec<String> {
         vec![SECRET.to_owned(), TOKEN.to_owned()]
     }

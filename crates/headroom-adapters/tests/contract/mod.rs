@@ -39,14 +39,17 @@ macro_rules! holds {
             the_machines_that_are_named_go_and_the_size_with_them,
             removing_again_removes_nothing_more,
             a_machine_that_is_replaced_goes_and_another_comes,
+            replacing_again_replaces_nothing_more,
             a_machine_of_another_group_stays_and_the_others_go,
             a_machine_that_cannot_go_stays_and_the_others_go,
+            a_machine_that_cannot_be_replaced_stays_and_the_others_are,
             as_many_go_as_the_minimum_allows,
             no_machine_is_asked_to_go,
         });
         $crate::contract::holds!($stage: troubles {
             every_trouble_is_an_error_of_its_kind,
             nothing_is_lost_by_it,
+            a_cloud_in_trouble_is_not_pressed,
         });
         $crate::contract::holds!($stage: fenced {
             behind_a_closed_fence_nothing_changes_and_everything_can_be_read,
@@ -92,6 +95,9 @@ pub(crate) trait Stage: Sized + Send + Sync {
     fn template(&self, group: &str) -> Option<Template> {
         Some(machine(group))
     }
+
+    /// How many requests came to the other side so far, refused ones too.
+    fn requests(&self) -> usize;
 
     /// What nobody may be told: tokens, passwords and keys that the cloud goes by.
     fn secrets(&self) -> Vec<String>;

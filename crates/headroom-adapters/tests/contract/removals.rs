@@ -49,6 +49,18 @@ pub(crate) async fn a_machine_that_is_replaced_goes_and_another_comes<S: Stage>(
     assert!(after.contains(&all[0]) && after.contains(&all[2]), "{after:?}");
 }
 
+pub(crate) async fn replacing_again_replaces_nothing_more<S: Stage>() {
+    let stage = web::<S>(3).await;
+    let all = machines(&group(&stage, "web").await);
+    for _ in 0..3 {
+        let stay = stage.cloud().replace("web", &[&all[1]]).await.unwrap();
+        assert!(stay.is_empty(), "{stay:?}");
+    }
+    let after = until(&stage, "web", |group| machines(group).len() == 3 && group.target == 3).await;
+    let kept: Vec<_> = machines(&after).into_iter().filter(|machine| all.contains(machine)).collect();
+    assert_eq!(kept, [all[0].clone(), all[2].clone()]);
+}
+
 pub(crate) async fn a_machine_of_another_group_stays_and_the_others_go<S: Stage>() {
     let stage = S::start(&[WEB.of(2), DB.of(2)], Fence::open()).await;
     let own = machines(&group(&stage, "web").await);
@@ -74,6 +86,20 @@ pub(crate) async fn a_machine_that_cannot_go_stays_and_the_others_go<S: Stage>()
     assert_eq!(ids(&stay), [&all[1]], "{stay:?}");
     let after = until(&stage, "web", |group| machines(group).len() == 2).await;
     assert_eq!((after.target, machines(&after)), (2, vec![all[1].clone(), all[3].clone()]));
+}
+
+pub(crate) async fn a_machine_that_cannot_be_replaced_stays_and_the_others_are<S: Stage>() {
+    let stage = web::<S>(4).await;
+    let all = machines(&group(&stage, "web").await);
+    if !stage.hold(&all[1]).await {
+        return;
+    }
+    let stay = stage.cloud().replace("web", &refs(&all[..3])).await.unwrap();
+    assert_eq!(ids(&stay), [&all[1]], "{stay:?}");
+    let renewed =
+        |machines: &[String]| machines.len() == 4 && !machines.contains(&all[0]) && !machines.contains(&all[2]);
+    let after = until(&stage, "web", |group| group.target == 4 && renewed(&machines(group))).await;
+    assert!(machines(&after).contains(&all[1]) && machines(&after).contains(&all[3]), "{after:?}");
 }
 
 pub(crate) async fn as_many_go_as_the_minimum_allows<S: Stage>() {

@@ -12,6 +12,12 @@ pub(crate) async fn nobody_is_told_a_secret<S: Stage>() {
         let fence = Fence::open();
         let stage = S::start(&[WEB.of(3)], fence.clone()).await;
         told.push(stage.shown());
+        // Machines are made and go, with all that they are told.
+        let machine = machines(&group(&stage, "web").await).pop().unwrap();
+        stage.cloud().replace("web", &[&machine]).await.unwrap();
+        stage.cloud().resize("web", 3, 4).await.unwrap();
+        let machine = machines(&group(&stage, "web").await).pop().unwrap();
+        stage.cloud().remove("web", &[&machine]).await.unwrap();
         let machine = machines(&group(&stage, "web").await).pop().unwrap();
         fence.close();
         for trouble in [None].into_iter().chain(TROUBLES.map(Some)) {

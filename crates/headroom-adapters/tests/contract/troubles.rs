@@ -80,3 +80,19 @@ pub(crate) async fn nothing_is_lost_by_it<S: Stage>() {
         assert!(!machines(&after).contains(&all[0]), "{trouble:?}: {after:?}");
     }
 }
+
+/// What may be tried again at once is tried a few times, with pauses, and what asks for a pause is given it.
+pub(crate) async fn a_cloud_in_trouble_is_not_pressed<S: Stage>() {
+    const CALLS: usize = 5;
+    const ATTEMPTS: usize = 8;
+    let stage = web::<S>(3).await;
+    let machine = machines(&group(&stage, "web").await).pop().unwrap();
+    for trouble in TROUBLES {
+        if stage.trouble(Some(trouble)).await {
+            let before = stage.requests();
+            everything(&stage, &machine).await;
+            let requests = stage.requests() - before;
+            assert!((1..=CALLS * ATTEMPTS).contains(&requests), "{trouble:?}: {requests} requests");
+        }
+    }
+}

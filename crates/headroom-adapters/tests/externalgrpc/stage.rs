@@ -58,6 +58,15 @@ impl Stage for OnExternalGrpc {
         true
     }
 
+    async fn hold(&self, machine: &str) -> bool {
+        self.front.add_fault("NodeGroupDeleteNodes", machine, Fault::Code(9));
+        true
+    }
+
+    fn requests(&self) -> usize {
+        self.front.requests()
+    }
+
     fn secrets(&self) -> Vec<String> {
         let key = std::fs::read_to_string(file("client.key")).unwrap();
         key.lines().filter(|line| !line.starts_with("---")).map(str::to_owned).collect()

@@ -73,6 +73,10 @@ impl Stage for OnKwok {
         true
     }
 
+    fn requests(&self) -> usize {
+        self.server.calls()
+    }
+
     fn secrets(&self) -> Vec<String> {
         vec![TOKEN.to_owned()]
     }

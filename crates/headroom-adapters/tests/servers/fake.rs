@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -37,9 +38,15 @@ pub(super) struct Script {
     /// Servers that cannot be deleted, by their numbers.
     pub(super) held: Mutex<BTreeSet<u64>>,
     calls: Mutex<Vec<String>>,
+    last_number: AtomicU64,
 }
 
 impl Script {
+    /// The number of a new server. None is given twice.
+    pub(super) fn number(&self) -> u64 {
+        self.last_number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     pub(super) fn fail(&self, fault: Fault) {
         locked(&self.faults).push_back(fault);
     }

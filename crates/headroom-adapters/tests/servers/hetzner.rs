@@ -91,7 +91,7 @@ impl Fake {
     /// A server that runs.
     fn add(&self, pool: &str) {
         let mut servers = locked(&self.project.servers);
-        let id = servers.len() + 1;
+        let id = self.project.script.number();
         let labels = json!({
             "headroom-cluster": "prod", "headroom-pool": pool, "headroom-server": format!("s{id}"), "headroom-hardware": "x",
         });
@@ -129,7 +129,7 @@ async fn create(State(project): State<Project>, Json(asked): Json<Value>) -> (St
         let error = json!({ "error": { "code": "uniqueness_error", "message": "server name is already used" } });
         return (StatusCode::CONFLICT, Json(error));
     }
-    let number = next_number(&servers).max(locked(&project.asked).len() as u64 + 1);
+    let number = project.script.number();
     servers.push(json!({
         "id": number, "name": asked["name"], "status": "initializing", "created": "2026-01-01T00:00:00+00:00",
         "server_type": asked["server_type"], "labels": asked["labels"],
@@ -147,11 +147,6 @@ async fn action(State(project): State<Project>, Path(id): Path<u64>) -> Json<Val
     let code = locked(&project.actions).get(&id).copied().expect("it was told of");
     let error = json!({ "code": code, "message": "told to" });
     Json(json!({ "action": { "id": id, "command": "create_server", "status": "error", "error": error } }))
-}
-
-/// No number is given twice.
-fn next_number(servers: &[Value]) -> u64 {
-    servers.iter().filter_map(|server| server["id"].as_u64()).max().unwrap_or(0) + 1
 }
 
 async fn remove(State(project): State<Project>, Path(id): Path<u64>) -> (StatusCode, Json<Value>) {
@@ -356,6 +351,10 @@ impl Stage for OnHetzner {
 
     fn template(&self, _: &str) -> Option<Template> {
         None
+    }
+
+    fn requests(&self) -> usize {
+        self.fake.project.script.count("")
     }
 
     fn secrets(&self) -> Vec<String> {

@@ -84,7 +84,7 @@ impl Fake {
     /// A Linode that runs.
     fn add(&self, pool: &str) {
         let mut servers = locked(&self.account.servers);
-        let id = servers.len() + 1;
+        let id = self.account.script.number();
         let tags = [
             "headroom-cluster=prod".to_owned(),
             format!("headroom-pool={pool}"),
@@ -127,7 +127,7 @@ async fn create(State(account): State<Account>, Json(asked): Json<Value>) -> (St
         let error = json!({ "errors": [{ "field": "label", "reason": "Label must be unique among your linodes" }] });
         return (StatusCode::BAD_REQUEST, Json(error));
     }
-    let number = servers.iter().filter_map(|server| server["id"].as_u64()).max().unwrap_or(0) + 1;
+    let number = account.script.number();
     servers.push(json!({
         "id": number, "label": asked["label"], "status": "provisioning", "created": "2026-01-01T00:00:00",
         "type": asked["type"], "tags": asked["tags"], "ipv4": [format!("198.51.100.{number}"), "192.168.1.1"],
@@ -270,6 +270,10 @@ impl Stage for OnLinode {
 
     fn template(&self, _: &str) -> Option<Template> {
         None
+    }
+
+    fn requests(&self) -> usize {
+        self.fake.account.script.count("")
     }
 
     fn secrets(&self) -> Vec<String> {

@@ -65,6 +65,10 @@ impl Stage for OnProcess {
         None
     }
 
+    fn requests(&self) -> usize {
+        self.shed.asked()
+    }
+
     fn secrets(&self) -> Vec<String> {
         vec![SECRET.to_owned()]
     }

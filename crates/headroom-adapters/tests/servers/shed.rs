@@ -55,6 +55,11 @@ impl Shed {
         std::fs::read_to_string(self.path("calls")).unwrap_or_default().lines().collect::<Vec<_>>().join(", ")
     }
 
+    /// How many commands were run.
+    pub(super) fn asked(&self) -> usize {
+        std::fs::read_to_string(self.path("asked")).unwrap_or_default().lines().count()
+    }
+
     pub(super) fn commands(&self) -> Commands {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/shed.sh");
         let folder = self.0.path().display().to_string();

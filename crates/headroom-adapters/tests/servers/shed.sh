@@ -1,5 +1,6 @@
 # Servers that are files: $1 is what to do, $2 the folder. What the folder holds beside them makes commands fail.
 cd "$2" || exit 1
+echo "$1" >>asked
 case $1 in
 create)
     hardware=$HEADROOM_HARDWARE
