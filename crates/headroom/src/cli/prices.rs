@@ -22,7 +22,8 @@ enum Of {
 
 #[derive(Debug, clap::Args)]
 struct Aws {
-    /// Offer files of AmazonEC2 in JSON, or what `aws pricing get-products` or `aws ec2 describe-spot-price-history` print.
+    /// Offer files of AmazonEC2 in JSON, or what `aws pricing get-products`, `aws ec2 describe-spot-price-history` or
+    /// `aws ec2 describe-instance-types` print. A type of the last whose price no file says is estimated.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The region, where a file tells of several.

@@ -3,13 +3,21 @@
 pub(crate) mod aws;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use headroom_core::pricing::{CapacityType, PriceEntry};
+use headroom_core::pricing::{CapacityType, NodePrice, PriceEntry, PriceTable};
 use headroom_core::quantity::Money;
 
 /// One price for each machine type, zone and terms.
 #[derive(Debug, Default)]
-pub(crate) struct Catalogue(BTreeMap<Machine, Money>);
+pub(crate) struct Catalogue(BTreeMap<Machine, Price>);
+
+#[derive(Debug)]
+struct Price {
+    amount: Money,
+    /// Where it is from, if nobody states it.
+    note: Option<String>,
+}
 
 /// What has a price.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +32,25 @@ impl Catalogue {
     pub(crate) fn add(&mut self, entry: PriceEntry) {
         let PriceEntry { instance_type, zone, capacity_type, price } = entry;
         let machine = Machine { instance_type, zone, terms: capacity_type };
-        let known = self.0.entry(machine).or_insert(price);
-        *known = (*known).max(price);
+        let known = self.0.entry(machine).or_insert(Price { amount: price, note: None });
+        known.amount = known.amount.max(price);
+    }
+
+    /// Takes in what a machine type is taken to cost on demand, and what it has.
+    fn add_estimate(&mut self, instance_type: &str, price: &NodePrice, has: &impl fmt::Display) {
+        let machine = Machine { instance_type: instance_type.into(), zone: None, terms: None };
+        self.0.insert(machine, Price { amount: price.amount(), note: Some(format!("{has}: {price}")) });
+    }
+
+    /// The same as the table that it becomes once it is read.
+    fn table(&self) -> PriceTable {
+        let entries = self.0.iter().map(|(Machine { instance_type, zone, terms }, price)| PriceEntry {
+            instance_type: instance_type.clone(),
+            zone: zone.clone(),
+            capacity_type: *terms,
+            price: price.amount,
+        });
+        entries.collect::<Vec<_>>().into()
     }
 
     /// The catalogue as YAML, one price on each line, after lines that say where they are from.
@@ -34,8 +59,9 @@ impl Catalogue {
         for (Machine { instance_type, zone, terms }, price) in &self.0 {
             let zone = zone.as_ref().map(|zone| format!(", zone: {}", quoted(zone))).unwrap_or_default();
             let terms = terms.map(|terms| format!(", capacityType: {}", word(terms))).unwrap_or_default();
-            let price = dollars(*price);
-            text += &format!("- {{ instanceType: {}{zone}{terms}, price: {price} }}\n", quoted(instance_type));
+            let note = price.note.as_ref().map(|note| format!(" # {note}")).unwrap_or_default();
+            let price = dollars(price.amount);
+            text += &format!("- {{ instanceType: {}{zone}{terms}, price: {price} }}{note}\n", quoted(instance_type));
         }
         text
     }

@@ -30,7 +30,7 @@ pub(super) fn read(input: impl BufRead, wanted: &Wanted) -> Result<Said, serde_j
         Some(PriceEntry { instance_type: instance_type.into(), zone: None, capacity_type: None, price })
     });
     let published = published.map(|at| format!(", published {at}")).unwrap_or_default();
-    Ok(Said { entries: entries.collect(), regions, what: "prices on demand", published })
+    Ok(Said { entries: entries.collect(), regions, published, ..Said::new("prices on demand") })
 }
 
 /// What has been read of a list so far.

@@ -1,4 +1,5 @@
-//! Prices of spot machines: what `aws ec2 describe-spot-price-history` prints.
+//! Prices of spot machines: what `aws ec2 describe-spot-price-history` prints, one page or several one after the
+//! other.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -29,9 +30,10 @@ struct Price {
 
 /// The latest price of each type in each zone.
 pub(super) fn read(input: impl Read, wanted: &Wanted) -> Result<Said, serde_json::Error> {
-    let history: History = serde_json::from_reader(input)?;
+    let pages = serde_json::Deserializer::from_reader(input).into_iter::<History>();
+    let pages = pages.collect::<Result<Vec<_>, _>>()?;
     let mut latest: BTreeMap<(String, String), (Timestamp, Money)> = BTreeMap::new();
-    for price in history.spot_price_history {
+    for price in pages.into_iter().flat_map(|page| page.spot_price_history) {
         // `Linux/UNIX`, or `Linux/UNIX (Amazon VPC)`.
         let system = price.product_description.split([' ', '/']).next().unwrap_or_default();
         let in_region = wanted.region.as_ref().is_none_or(|region| price.availability_zone.starts_with(region));
@@ -54,7 +56,7 @@ pub(super) fn read(input: impl Read, wanted: &Wanted) -> Result<Said, serde_json
     Ok(Said {
         entries: latest.into_iter().map(entry).collect(),
         regions: wanted.region.clone().into_iter().collect(),
-        what: "spot prices",
         published: published.map(|at| format!(", the last of {at}")).unwrap_or_default(),
+        ..Said::new("spot prices")
     })
 }
