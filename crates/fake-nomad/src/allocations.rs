@@ -26,6 +26,8 @@ pub(crate) struct Allocation {
     pub(crate) modify_time: i64,
     /// When its client says that it runs.
     pub(crate) runs_at: Instant,
+    /// The allocation in whose place it is: it starts when that one has ended.
+    pub(crate) follows: Option<String>,
     /// When its tasks have ended, once they are told to.
     pub(crate) ends_at: Option<Instant>,
     pub(crate) kill_ms: u64,

@@ -110,7 +110,7 @@ fn eligibility(state: &mut State, id: &str, body: &Value) -> Answer {
     };
     let index = state.change();
     let Some(node) = state.nodes.get_mut(id) else { return Answer::text(404, "node not found") };
-    if node.drain.is_some() {
+    if node.drain.is_some() && eligible {
         return Answer::text(500, "can not set node's scheduling eligibility to eligible while it is draining");
     }
     (node.eligible, node.modified) = (eligible, index);

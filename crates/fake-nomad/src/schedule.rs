@@ -46,12 +46,14 @@ fn miss(state: &mut State, now: Instant) {
 
 /// Clients start and end tasks.
 fn clients(state: &mut State, now: Instant) {
+    let waits = |id: &String| state.allocations.get(id).is_some_and(|before| !before.is_terminal());
     let due: Vec<(String, &'static str)> = state
         .allocations
         .values()
         .filter_map(|allocation| match allocation.client {
             "pending" if allocation.ends_at.is_none() && now >= allocation.runs_at => {
-                Some((allocation.id.clone(), "running"))
+                let waits = allocation.follows.as_ref().is_some_and(waits);
+                (!waits).then(|| (allocation.id.clone(), "running"))
             }
             "pending" | "running" if allocation.ends_at.is_some_and(|at| now >= at) => {
                 Some((allocation.id.clone(), "complete"))
@@ -162,6 +164,9 @@ fn place(state: &mut State, now: Instant) {
 
 fn allocate(state: &mut State, job: &JobSpec, number: u32, node: &str, now: Instant) {
     let (id, index) = (state.id(), state.change());
+    let before = state.allocations.values().filter(|own| own.is_of(&job.namespace, &job.id) && own.number == number);
+    let before = before.max_by_key(|own| own.created).filter(|_| job.kind != "system");
+    let follows = before.map(|own| own.id.clone());
     let node_name = state.nodes.get(node).map(|node| node.spec.name.clone()).unwrap_or_default();
     let allocation = Allocation {
         id: id.clone(),
@@ -180,6 +185,7 @@ fn allocate(state: &mut State, job: &JobSpec, number: u32, node: &str, now: Inst
         create_time: nanoseconds(),
         modify_time: nanoseconds(),
         runs_at: now + START,
+        follows,
         ends_at: None,
         kill_ms: job.kill_ms,
     };

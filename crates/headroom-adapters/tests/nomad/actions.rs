@@ -53,7 +53,7 @@ async fn a_server_is_made_ineligible_and_comes_back_also_out_of_a_drain() {
         assert_eq!(state(&fake), (true, false));
         nomad.drain(&id, &[], in_seconds(600)).await.expect("it is done");
         assert_eq!(state(&fake), (false, true));
-        // Nomad refuses to say so of a node that is being drained.
+        // A node that is being drained is ineligible.
         nomad.taint(&id, &ineligible()).await.expect("it is ineligible already");
         nomad.untaint(&id, INELIGIBLE).await.expect("the drain ends");
         assert_eq!(state(&fake), (true, false));

@@ -1,9 +1,9 @@
 # Servers that are processes: $1 is what to do, $2 the folder in which they are. Each runs a client of Nomad (`client`).
 cd "$2" || exit 1
 
-# A process and all that come from it.
+# A process and all that come from it, whichever of its threads started them.
 tree() {
-    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
         tree "$child"
     done
     echo "$1"
@@ -43,10 +43,14 @@ delete)
     rm -f "$id.server"
     if read -r pid <"$id.pid"; then
         rm "$id.pid"
-        for process in $(tree "$pid"); do
-            # The client of a pretended Nomad tells it; what else there is ends at once.
-            if [ "$process" = "$pid" ]; then kill "$process"; else kill -9 "$process"; fi
-        done
+        if [ -d "$id.data" ]; then
+            # A real client ends as a machine does that is switched off. It has mounted folders for its tasks.
+            tree "$pid" | xargs kill -9
+            grep -o " $PWD/$id.data/[^ ]*" /proc/mounts | xargs -r umount -l
+        else
+            # That of a pretended Nomad tells it.
+            kill "$pid"
+        fi
     fi
     called delete
     ;;

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::task::JoinHandle;
@@ -85,9 +85,8 @@ impl Wire {
 
 async fn pass(State(wire): State<Arc<Wire>>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    for header in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING] {
-        parts.headers.remove(header);
-    }
+    parts.headers.remove(HOST);
+    forget_framing(&mut parts.headers);
     let Ok(body) = to_bytes(body, usize::MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
     let path = parts.uri.path_and_query().map_or("", |path| path.as_str());
     let passed = wire.http.request(parts.method.clone(), format!("{}{path}", wire.to)).headers(parts.headers);
@@ -101,10 +100,18 @@ async fn pass(State(wire): State<Arc<Wire>>, request: Request) -> Response {
             let _ = kill_process(victim, Signal::KILL);
         }
     }
-    let (status, headers) = (answer.status(), answer.headers().clone());
+    let (status, mut headers) = (answer.status(), answer.headers().clone());
+    forget_framing(&mut headers);
     let Ok(body) = answer.bytes().await else { return StatusCode::BAD_GATEWAY.into_response() };
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
+}
+
+/// A body that is passed on whole is framed anew.
+fn forget_framing(headers: &mut HeaderMap) {
+    for header in [CONTENT_LENGTH, TRANSFER_ENCODING] {
+        headers.remove(header);
+    }
 }

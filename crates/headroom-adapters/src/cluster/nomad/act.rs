@@ -16,7 +16,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Makes a node ineligible, which is the one mark that Nomad has.
 pub(super) async fn taint(client: &Client, node: &str, key: &str) -> Result<(), ClusterError> {
     only_eligibility(key)?;
-    // A node that is being drained is ineligible, and Nomad does not let anybody say so.
+    // A node that is being drained is ineligible already.
     if found(client, node, "read").await?.drain {
         return Ok(());
     }

@@ -25,7 +25,8 @@ impl Real {
         drop(free);
         let [http, rpc, serf] = ports;
         let config = json!({
-            "name": "server", "data_dir": folder.join("server"), "bind_addr": "127.0.0.1", "disable_update_check": true,
+            "name": "server", "data_dir": folder.join("server"), "bind_addr": "127.0.0.1", "advertise": reached_at("127.0.0.1"),
+            "disable_update_check": true,
             "ports": { "http": http, "rpc": rpc, "serf": serf },
             // A client that is silent is missed after about 2 s.
             "server": { "enabled": true, "bootstrap_expect": 1, "heartbeat_grace": "1s", "min_heartbeat_ttl": "1s" },
@@ -47,7 +48,7 @@ impl Real {
     pub(super) fn client(&self) -> String {
         format!(
             "address=127.$((1 + $$ / 62500)).$(($$ / 250 % 250)).$((2 + $$ % 250))\n\
-             sed \"s/@ADDRESS@/$address/\" \"$1\" >\"$1.json\"\n\
+             sed \"s/@ADDRESS@/$address/g\" \"$1\" >\"$1.json\"\n\
              exec {} agent -config \"$1.json\"\n",
             self.program.display()
         )
@@ -56,7 +57,7 @@ impl Real {
     pub(super) fn user_data(&self, name: &str, class: &str, meta: &Value, folder: &Path) -> String {
         let config = json!({
             "name": name, "data_dir": folder.join("${HEADROOM_SERVER_ID}.data"), "bind_addr": "@ADDRESS@",
-            "disable_update_check": true,
+            "advertise": reached_at("@ADDRESS@"), "disable_update_check": true,
             "client": {
                 "enabled": true, "servers": [format!("127.0.0.1:{}", self.ports[1])], "node_class": class,
                 "network_interface": "lo", "no_host_uuid": true, "memory_total_mb": "@MEMORY@",
@@ -94,6 +95,11 @@ impl Drop for Real {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// Nomad tells nobody an address of loopback, unless it is told to.
+fn reached_at(address: &str) -> Value {
+    json!({ "http": address, "rpc": address, "serf": address })
 }
 
 /// It looks for no Consul.
