@@ -11,6 +11,8 @@ pub struct Token {
     pub secret: String,
     /// The namespace whose jobs it may read, `*` for all, None for none.
     pub reads: Option<String>,
+    /// Whether it may list the jobs that it may read.
+    pub lists: bool,
     /// Whether it may read and change nodes.
     pub nodes: bool,
     /// Whether it may do everything.
@@ -20,17 +22,28 @@ pub struct Token {
 impl Token {
     /// One that may do everything.
     pub fn management(secret: &str) -> Self {
-        Token { secret: secret.to_owned(), reads: None, nodes: false, management: true }
+        Token { secret: secret.to_owned(), reads: None, lists: false, nodes: false, management: true }
     }
 
     /// One with the rights that Headroom needs, for the jobs of this namespace.
     pub fn client(secret: &str, reads: Option<&str>) -> Self {
-        Token { secret: secret.to_owned(), reads: reads.map(str::to_owned), nodes: true, management: false }
+        Token {
+            secret: secret.to_owned(),
+            reads: reads.map(str::to_owned),
+            lists: true,
+            nodes: true,
+            management: false,
+        }
     }
 
     /// Whether it may read jobs of this namespace.
     pub(crate) fn may_read(&self, namespace: &str) -> bool {
         self.management || self.reads.as_deref().is_some_and(|reads| reads == "*" || reads == namespace)
+    }
+
+    /// Whether it may list jobs of this namespace.
+    pub(crate) fn may_list(&self, namespace: &str) -> bool {
+        self.management || self.lists && self.may_read(namespace)
     }
 
     pub(crate) fn may_touch_nodes(&self) -> bool {
@@ -58,7 +71,8 @@ impl Token {
     pub(crate) fn rules(&self) -> String {
         let nodes = if self.nodes { "node { policy = \"write\" }\n" } else { "" };
         let jobs = self.reads.as_ref().map_or_else(String::new, |namespace| {
-            format!("namespace \"{namespace}\" {{ capabilities = [\"read-job\"] }}\n")
+            let lists = if self.lists { "\"list-jobs\", " } else { "" };
+            format!("namespace \"{namespace}\" {{ capabilities = [{lists}\"read-job\"] }}\n")
         });
         format!("{nodes}{jobs}")
     }

@@ -152,6 +152,10 @@ async fn what_is_not_allowed_is_said_and_a_weak_token_never_finds_a_server_empty
     let weak = Nomad::start(client(&fake, Some("weak"), Fence::open()));
     let error = weak.lost_with(&id).await.unwrap_err().to_string();
     assert_eq!(error, format!("not allowed to list allocations of node {id}; hint: grant it to Headroom's account"));
+    // Nomad does not know whom it should look up, and says that it has failed.
+    let nobody = Nomad::start(client(&fake, None, Fence::open()));
+    let error = nobody.lost_with(&id).await.unwrap_err();
+    assert!(matches!(error, ClusterError::Forbidden { .. }), "{error}");
     let reader = Nomad::start(client(&fake, Some("reader"), Fence::open()));
     let error = reader.taint(&id, &ineligible()).await.unwrap_err().to_string();
     assert!(error.starts_with("not allowed to read node "), "{error}");

@@ -11,6 +11,7 @@ use headroom_adapters::cluster::nomad::Nomad;
 use headroom_adapters::fence::Fence;
 use headroom_core::policy::Policy;
 use headroom_core::snapshot::Builder;
+use indexmap::IndexSet;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
@@ -68,7 +69,9 @@ pub(crate) fn read(
             }
         }
         if !known {
-            let said: String = warnings.iter().map(|warning| format!(": {warning}")).collect();
+            // The same is said at each try.
+            let said: IndexSet<String> = warnings.iter().map(|warning| format!(": {warning}")).collect();
+            let said: String = said.into_iter().collect();
             anyhow::bail!("the cluster was not read within {} s{said}", DEADLINE.as_secs());
         }
         let files = vec!["the cluster".to_owned()];

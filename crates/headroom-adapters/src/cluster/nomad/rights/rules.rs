@@ -1,4 +1,4 @@
-//! The rules of an ACL policy, in HCL or JSON, as far as they say whose jobs may be read.
+//! The rules of an ACL policy, in HCL or JSON, as far as they say whose jobs may be listed and read.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,28 @@ use super::Rights;
 /// What a rule says of the namespaces that one pattern names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grant {
+    lists: bool,
     reads: bool,
     denies: bool,
 }
 
 impl Grant {
     fn policy(&mut self, word: &str) {
+        self.lists |= matches!(word, "read" | "write");
         self.reads |= matches!(word, "read" | "write");
         self.denies |= word == "deny";
     }
 
     fn capability(&mut self, word: &str) {
+        self.lists |= word == "list-jobs";
         self.reads |= word == "read-job";
         self.denies |= word == "deny";
+    }
+
+    fn add(&mut self, other: Grant) {
+        self.lists |= other.lists;
+        self.reads |= other.reads;
+        self.denies |= other.denies;
     }
 }
 
@@ -38,14 +47,13 @@ impl Grants {
     pub(super) fn add(&mut self, rules: Option<Vec<(String, Grant)>>) {
         self.unclear |= rules.is_none();
         for (pattern, grant) in rules.into_iter().flatten() {
-            let known = self.by_pattern.entry(pattern).or_default();
-            (known.reads, known.denies) = (known.reads || grant.reads, known.denies || grant.denies);
+            self.by_pattern.entry(pattern).or_default().add(grant);
         }
     }
 
     /// Everything may be seen if `*` may, and no other pattern, which would go before it, takes anything away.
     pub(super) fn rights(&self) -> Rights {
-        let may = |grant: &Grant| grant.reads && !grant.denies;
+        let may = |grant: &Grant| grant.lists && grant.reads && !grant.denies;
         if self.unclear {
             return Rights::Unknown;
         }
@@ -174,7 +182,9 @@ mod tests {
 
     #[test]
     fn all_is_seen_where_every_namespace_may_be_read() {
-        assert_eq!(rights(&[r#"namespace "*" { capabilities = ["read-job"] }"#]), Rights::All);
+        assert_eq!(rights(&[r#"namespace "*" { capabilities = ["list-jobs", "read-job"] }"#]), Rights::All);
+        let apart = ["list-jobs", "read-job"].map(|word| format!(r#"namespace "*" {{ capabilities = ["{word}"] }}"#));
+        assert_eq!(rights(&apart.each_ref().map(String::as_str)), Rights::All);
         assert_eq!(rights(&[r#"namespace "*" { policy = "read" } node { policy = "write" }"#]), Rights::All);
         assert_eq!(rights(&[r#"node { policy = "write" }"#, r#"namespace "*" { policy = "write" }"#]), Rights::All);
         let nested = r#"# "namespace" {
@@ -184,7 +194,7 @@ mod tests {
             }"#;
         assert_eq!(rights(&[nested]), Rights::All);
         assert_eq!(rights(&[r#"{"namespace": {"*": {"policy": "read"}}}"#]), Rights::All);
-        assert_eq!(rights(&[r#"{"namespace": [{"*": [{"capabilities": ["read-job"]}]}]}"#]), Rights::All);
+        assert_eq!(rights(&[r#"{"namespace": [{"*": [{"capabilities": ["read-job", "list-jobs"]}]}]}"#]), Rights::All);
     }
 
     #[test]
@@ -193,6 +203,9 @@ mod tests {
         assert_eq!(rights(&[r#"node { policy = "write" }"#]), Rights::Some);
         assert_eq!(rights(&[r#"namespace "default" { policy = "read" }"#]), Rights::Some);
         assert_eq!(rights(&[r#"namespace "*" { policy = "scale" }"#]), Rights::Some);
+        // The list of jobs needs one of them, and that of allocations the other.
+        assert_eq!(rights(&[r#"namespace "*" { capabilities = ["read-job"] }"#]), Rights::Some);
+        assert_eq!(rights(&[r#"namespace "*" { capabilities = ["list-jobs"] }"#]), Rights::Some);
         assert_eq!(rights(&[r#"namespace "*" { variables { path "*" { policy = "read" } } }"#]), Rights::Some);
         let secret = r#"namespace "secret-*" { policy = "deny" }"#;
         assert_eq!(rights(&[r#"namespace "*" { policy = "read" }"#, secret]), Rights::Some);

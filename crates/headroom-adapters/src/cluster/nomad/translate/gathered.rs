@@ -227,7 +227,7 @@ impl Gathered {
     fn warn_of_allocations(&self, sight: &mut Sight) -> bool {
         if self.listed == Some(Rights::Some) {
             let problem = "the token may not read those of every namespace; hint: give it a policy with namespace \"*\" { \
-                           capabilities = [\"read-job\"] }";
+                           capabilities = [\"list-jobs\", \"read-job\"] }";
             sight.warnings.push(("allocations".to_owned(), problem.to_owned()));
         } else if self.allocations.is_empty() && self.listed != Some(Rights::All) {
             let problem = "there is none, which may mean that the token may not read them; hint: read \
