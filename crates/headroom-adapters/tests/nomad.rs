@@ -6,6 +6,8 @@ mod actions;
 mod keeping;
 #[path = "nomad/prometheus.rs"]
 mod prometheus;
+#[path = "nomad/reaching.rs"]
+mod reaching;
 #[path = "nomad/seeing.rs"]
 mod seeing;
 
