@@ -3,5 +3,6 @@
 mod arrivals;
 pub mod pending;
 pub(crate) mod pool;
+mod removed;
 pub mod utilization;
 mod write_off;

@@ -119,3 +119,39 @@ fn waiting_work_counts_where_it_could_run() {
         "#]],
     );
 }
+
+/// As in pools of servers: whoever removed the machine ended before the node was purged.
+#[test]
+fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
+    check(
+        "group web onNomad min=1 max=9 above=70 slow=40/1 fast=20/1 step=1m soft=2m hard=5m coolDown=0s target=2
+         node n{1..2} in=web cpu=1000m memory=1000 age=1h
+         instance n{1..2} in=web age=1h
+         pod a on=n2 running cpu=500m memory=10
+         round
+         after 2m
+         round
+         gone instance n1
+         group web onNomad min=1 max=9 above=70 slow=40/1 fast=20/1 step=1m soft=2m hard=5m coolDown=0s target=1
+         instance n2 in=web age=1h
+         node n1 in=web cpu=1000m memory=1000 age=1h id=none ineligible
+         after 15s
+         round
+         node n1 in=web cpu=1000m memory=1000 age=1h id=none ineligible notReady=1s
+         after 15s
+         round",
+        expect![[r#"
+            web 2, wants -1, 2 in service, cpu 25% (500m of 2), memory 0.5% (10 of 1.95Ki)
+              web: make n1 ineligible because cpu 25% (500m of 2) is below 40%: 1 a step
+
+            web 2 -> 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
+              web: remove n1 because empty and marked for 2m, soft grace 2m
+
+            web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
+              not: group web: would lose 1 nodes, at most 0 allowed by minimum 1
+
+            web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
+              web: remove n1 because empty and marked for 2m30s, soft grace 2m
+        "#]],
+    );
+}

@@ -11,6 +11,7 @@ use crate::plan::{Action, Evict, Reason, Subject, Why};
 use crate::round::Round;
 use crate::scale_down::Disruptions;
 use crate::snapshot::{NodeView, Readiness};
+use crate::strategy::removed::machine_gone;
 
 /// What clouds charge as a whole.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -25,6 +26,7 @@ impl Pass<'_, '_> {
             return;
         }
         let mut allowed = self.size.saturating_sub(self.limits.min);
+        let cloud = round.snapshot.group(&self.group.name);
         let mut disruptions = Disruptions::after(round.snapshot, &round.actions);
         self.servers.leaving.sort_by(|a, b| (a.1, &a.0.node.name).cmp(&(b.1, &b.0.node.name)));
         for (view, at) in &self.servers.leaving {
@@ -48,14 +50,14 @@ impl Pass<'_, '_> {
             } else if let Some(until) = self.paid_until(round, view) {
                 round.wake.at(until);
                 round.refuse(subject(), Why::Paid { until });
-            } else if let Some(machine) = self.gone(round, view) {
+            } else if let Some(machine) = machine_gone(self.memory, cloud, view.node) {
                 // Whoever removed it did not come to the end: the node is left.
                 let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
                 round.act(self.group, action, Reason::Drained { marked_for });
             } else if allowed == 0 {
                 round.refuse(subject(), Why::AtMin { wanted: 1, allowed, min: self.limits.min });
             } else {
-                let provider_id = provider_id(view.node, round.snapshot.group(&self.group.name));
+                let provider_id = provider_id(view.node, cloud);
                 let action = Action::Remove { node, provider_id, pods: Vec::new() };
                 round.act(self.group, action, Reason::Drained { marked_for });
                 self.planned = self.planned.saturating_sub(1);
@@ -66,14 +68,6 @@ impl Pass<'_, '_> {
 }
 
 impl Pass<'_, '_> {
-    /// The machine of a server that is down, if Headroom remembers that it removed it and the cloud lists it no more.
-    fn gone(&self, round: &Round<'_>, view: &NodeView<'_>) -> Option<Box<str>> {
-        let machine = self.memory.removed.get(&view.node.name)?;
-        let listed = round.snapshot.group(&self.group.name)?.instances.as_ref()?;
-        let is_gone = listed.iter().all(|known| known.provider_id != *machine);
-        (is_gone && view.node.readiness != Readiness::Ready).then(|| machine.clone())
-    }
-
     /// Until when a drained server stays that would be good for something, if it does.
     fn paid_until(&self, round: &Round<'_>, view: &NodeView<'_>) -> Option<Timestamp> {
         let good = view.node.readiness == Readiness::Ready && !is_to_be_replaced(view.node);

@@ -12,6 +12,7 @@ use crate::memory::GroupMemory;
 use crate::plan::{Action, Planned, Reason, Why};
 use crate::round::Round;
 use crate::snapshot::CloudGroup;
+use crate::strategy::removed;
 use crate::strategy::utilization::ineligible;
 use crate::strategy::write_off::write_off;
 
@@ -80,10 +81,8 @@ pub(super) fn remember(memory: &mut GroupMemory, actions: &[Planned], cloud: Opt
             machines.iter().any(|machine| machine.provider_id == *id) || now.duration_since(*at) < LIST_LAGS
         });
     }
+    removed::remember(memory, actions);
     for planned in actions {
-        if let Action::Remove { node, provider_id: Some(id), .. } = &planned.action {
-            memory.removed.insert(Arc::clone(node), id.clone());
-        }
         let goes = match &planned.action {
             Action::Remove { provider_id, .. } => provider_id.as_ref(),
             Action::WriteOff { provider_id, .. } => Some(provider_id),

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::pool::forget_marks;
+use super::removed;
 pub use demand::Demand;
 use growth::Cooling;
 pub(crate) use health::not_ready_since;
@@ -135,6 +136,7 @@ pub(crate) fn pass(
         keep: usages(&Totals::default(), &Totals::default()),
         said_no_removal: false,
     };
+    let actions = round.actions.len();
     pass.mark_unhealthy(round);
     let wanted = pass.wanted(round, &demand, shape.as_ref(), &mut report.usage);
     report.wanted = wanted.nodes;
@@ -143,6 +145,9 @@ pub(crate) fn pass(
         pass.reap(round);
     }
     report.planned = pass.planned;
+    if settings.runs_on == RunsOn::Nomad {
+        removed::remember(pass.memory, round.actions.get(actions..).unwrap_or_default());
+    }
     report
 }
 

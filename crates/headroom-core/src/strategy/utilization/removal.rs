@@ -15,6 +15,7 @@ use crate::policy::RunsOn;
 use crate::round::Round;
 use crate::scale_down::Disruptions;
 use crate::snapshot::NodeView;
+use crate::strategy::removed::machine_gone;
 
 impl Pass<'_> {
     /// Marks `wanted` nodes for removal, oldest first. Demand below a threshold moves by steps and waits for the step
@@ -142,6 +143,16 @@ impl Pass<'_> {
             return;
         }
         due.sort_by(|a, b| (a.0, &a.1.node.name).cmp(&(b.0, &b.1.node.name)));
+        let cloud = round.snapshot.group(&self.group.name);
+        due.retain(|(_, view, reason)| {
+            let machine = machine_gone(self.memory, cloud, view.node).filter(|_| view.sums.blocking == 0);
+            let Some(machine) = machine else { return true };
+            // Whoever removed it did not come to the end: the node is left, and counts for no size.
+            let node = Arc::clone(&view.node.name);
+            let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
+            round.act(self.group, action, reason.clone());
+            false
+        });
         let allowed = self.size.saturating_sub(self.limits.min);
         let wanted = due.len() as u32;
         if wanted > allowed {
@@ -173,7 +184,7 @@ impl Pass<'_> {
             }
             let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
             let node = Arc::clone(&view.node.name);
-            let provider_id = provider_id(view.node, round.snapshot.group(&self.group.name));
+            let provider_id = provider_id(view.node, cloud);
             round.act(self.group, Action::Remove { node, provider_id, pods }, reason);
             self.planned = self.planned.saturating_sub(1);
         }
