@@ -24,7 +24,10 @@ fn cluster() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
         "effect=NoExecute",
         "memoryPool hardware=large:8000,small:4000 margin=1",
         "memoryPool hardware=large:8000 reserve=500 mode=growOnly",
+        "memoryPool hardware=large:8000 margin=0 down=5m paidHour",
         "cpuPool",
+        "cpuPool down=12m",
+        "cpuPool paidHour",
     ]);
     let group = (options, 0u32..4, 1u32..12, 0u32..14, 10u32..40, 40u32..90, 1u32..4).prop_map(
         |(option, min, more, target, fast, above, rate)| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use headroom_core::policy::{
     CountPods, CpuPool, DaemonSets, Group, Hardware, MemoryPool, Mode, Pending, Percent, Policy, RunsOn, Selection,
-    Size, Unhealthy, Utilization,
+    ServerLife, Size, Unhealthy, Utilization,
 };
 use headroom_core::quantity::{Money, Resources};
 use headroom_core::snapshot::{Effect, Eviction, Labels, PodKind, PodSpec, SharedSpec, Taint, Toleration};
@@ -144,13 +144,15 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
         prop_oneof![
             2 => utilization().prop_map(headroom_core::policy::Strategy::Utilization),
             2 => pending().prop_map(headroom_core::policy::Strategy::Pending),
-            1 => (1..9_i64, 0..3_u32, 60..3600_i64).prop_map(|(gib, margin, drain)| {
+            1 => (1..9_i64, 0..3_u32, 60..3600_i64, life()).prop_map(|(gib, margin, drain, life)| {
                 let hardware = vec![Hardware { name: "large".into(), memory: gib * GIB, cpu: None }];
                 let drain_deadline = seconds(drain);
-                let pool = MemoryPool { hardware, margin, drain_deadline, ..MemoryPool::default() };
+                let pool = MemoryPool { hardware, margin, drain_deadline, life, ..MemoryPool::default() };
                 headroom_core::policy::Strategy::MemoryPool(pool)
             }),
-            1 => Just(headroom_core::policy::Strategy::CpuPool(CpuPool::default())),
+            1 => life().prop_map(|life| {
+                headroom_core::policy::Strategy::CpuPool(CpuPool { life, ..CpuPool::default() })
+            }),
         ],
         60..900_i64,
     )
@@ -161,6 +163,11 @@ fn policy(at: usize) -> impl Strategy<Value = Group> {
             boot_timeout: seconds(boot_timeout),
             ..Group::new(name(at), Selection { labels: pool(at), capacity: None })
         })
+}
+
+fn life() -> impl Strategy<Value = ServerLife> {
+    (60..7200_i64, any::<bool>())
+        .prop_map(|(down, keep_paid_hour)| ServerLife { remove_down_after: seconds(down), keep_paid_hour })
 }
 
 fn pending() -> impl Strategy<Value = Pending> {
