@@ -177,11 +177,7 @@ fn selection(policy: &Policy, group: usize) -> Option<&Selection> {
 }
 
 fn is_on_nomad(strategy: &Strategy) -> bool {
-    match strategy {
-        Strategy::Utilization(utilization) => utilization.runs_on == RunsOn::Nomad,
-        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => true,
-        Strategy::Pending(_) => false,
-    }
+    strategy.runs_on() == RunsOn::Nomad
 }
 
 fn counts(strategy: &Strategy) -> Option<CountPods> {

@@ -99,6 +99,11 @@ impl Policy {
     pub fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| &*group.name == name)
     }
+
+    /// On what kind of cluster its groups are. All are on one.
+    pub fn runs_on(&self) -> RunsOn {
+        self.groups.first().map(|group| group.strategy.runs_on()).unwrap_or_default()
+    }
 }
 
 /// What Headroom may do to a group.
@@ -238,6 +243,15 @@ impl Strategy {
             Strategy::Pending(_) => "pending",
             Strategy::MemoryPool(_) => "memoryPool",
             Strategy::CpuPool(_) => "cpuPool",
+        }
+    }
+
+    /// On what kind of cluster the group is.
+    pub fn runs_on(&self) -> RunsOn {
+        match self {
+            Strategy::Utilization(settings) => settings.runs_on,
+            Strategy::MemoryPool(_) | Strategy::CpuPool(_) => RunsOn::Nomad,
+            Strategy::Pending(_) => RunsOn::Kubernetes,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Checker, Invariant};
 use crate::guard::Limits;
 use crate::keys::DRAINING;
 use crate::plan::{Evict, Reason};
-use crate::policy::{Group, RunsOn, Strategy};
+use crate::policy::{Group, RunsOn};
 use crate::snapshot::Node;
 use crate::strategy::utilization::is_ineligible;
 
@@ -67,11 +67,7 @@ impl Checker<'_> {
 
 /// Whether nodes of the group go by these rules: when each was marked is not to be seen, and only in memory.
 pub(super) fn goes_by_eligibility(group: &Group) -> bool {
-    match &group.strategy {
-        Strategy::Utilization(settings) => settings.runs_on == RunsOn::Nomad,
-        Strategy::MemoryPool(_) | Strategy::CpuPool(_) => true,
-        Strategy::Pending(_) => false,
-    }
+    group.strategy.runs_on() == RunsOn::Nomad
 }
 
 fn is_out_of_service(node: &Node) -> bool {

@@ -10,7 +10,7 @@ use super::reason::{counted, short};
 use super::{Kept, Placeholder, Resource};
 use crate::backoff;
 use crate::limits::Bound;
-use crate::policy::Percent;
+use crate::policy::{Percent, RunsOn};
 use crate::scheduling::Misfit;
 use crate::snapshot::{Coverage, Kind};
 
@@ -484,20 +484,10 @@ impl fmt::Display for Why {
 }
 
 impl Why {
-    /// What the user can do about it, when something can be done.
-    pub fn hint(&self) -> Option<String> {
+    /// What the user of such a cluster can do about it, when something can be done.
+    pub fn hint(&self, on: RunsOn) -> Option<String> {
         let hint = match self {
-            Why::NotKnown { kind, coverage: Coverage::Absent }
-            | Why::CannotJudge { kind, coverage: Coverage::Absent } => {
-                format!(
-                    "add {kind}: kubectl get nodes,{} -A -o json",
-                    if *kind == Kind::Nodes { "pods" } else { kind.kubectl_name() }
-                )
-            }
-            Why::NotKnown { .. } | Why::CannotJudge { .. } => {
-                "add -A: kubectl get nodes,pods -A -o json, or on Nomad ?namespace=*: /v1/allocations?namespace=*"
-                    .to_owned()
-            }
+            Why::NotKnown { kind, coverage } | Why::CannotJudge { kind, coverage } => add(*kind, *coverage, on),
             Why::PriceUnknown { .. } => "set price for the group, or prices for its machine types".to_owned(),
             Why::NoTemplate => "set template: { cpu: .., memory: .. } for the group".to_owned(),
             Why::FitsNoGroup { misfit: Misfit::Resource { resource, needs, free, .. }, .. } if *free > 0 => {
@@ -533,5 +523,21 @@ impl Why {
             _ => return None,
         };
         Some(hint)
+    }
+}
+
+/// How to read what of a kind is not known.
+fn add(kind: Kind, coverage: Coverage, on: RunsOn) -> String {
+    match (on, kind) {
+        (RunsOn::Nomad, Kind::Nodes) => "add nodes: nomad operator api '/v1/nodes?resources=true'".to_owned(),
+        (RunsOn::Nomad, _) => {
+            "add allocations of every namespace: nomad operator api '/v1/allocations?resources=true&namespace=*'"
+                .to_owned()
+        }
+        (RunsOn::Kubernetes, _) if coverage == Coverage::Partial => {
+            "add -A: kubectl get nodes,pods -A -o json".to_owned()
+        }
+        (RunsOn::Kubernetes, Kind::Nodes) => format!("add {kind}: kubectl get nodes,pods -A -o json"),
+        (RunsOn::Kubernetes, _) => format!("add {kind}: kubectl get nodes,{} -A -o json", kind.kubectl_name()),
     }
 }

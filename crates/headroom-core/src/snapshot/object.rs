@@ -86,6 +86,9 @@ pub enum Readiness {
 pub struct Node {
     /// Unique in the cluster.
     pub name: Arc<str>,
+    /// What people call it, where its name is an ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Box<str>>,
     /// How the cloud names the machine, for example `aws:///us-east-1b/i-0abc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<Box<str>>,

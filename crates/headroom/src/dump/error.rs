@@ -34,7 +34,9 @@ pub enum DumpError {
         problem: String,
     },
     /// There is nothing that a plan could be about.
-    #[error("no node and no pod in {files}; hint: kubectl get nodes,pods -A -o json > dump.json")]
+    #[error(
+        "no node and no pod in {files}; hint: kubectl get nodes,pods -A -o json > dump.json; docs/nomad.md says what to save of Nomad"
+    )]
     Nothing {
         /// The files read.
         files: String,

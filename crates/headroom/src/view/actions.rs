@@ -8,6 +8,9 @@ use super::words::{count, names};
 use super::{caveats, with_hint};
 use crate::dump::Round;
 
+/// What is behind an action that is only shown.
+const DRY_RUN: &str = " (dry run)";
+
 /// The actions in order, with numbers. The marks that pods avoid where they can come last, those of a group in one line:
 /// they decide nothing, and there may be as many as there are nodes.
 pub(super) fn actions(round: &Round) -> Vec<String> {
@@ -16,7 +19,7 @@ pub(super) fn actions(round: &Round) -> Vec<String> {
     for planned in &round.plan.actions {
         match mark(&planned.action) {
             Some((verb, node)) => marks.entry((&planned.group, verb, planned.dry_run)).or_default().push(node),
-            None => lines.push(action(round, planned)),
+            None => lines.push(line(round, planned, said(round, planned.dry_run))),
         }
     }
     lines.extend(marks.into_iter().map(|((group, verb, dry_run), nodes)| {
@@ -26,11 +29,15 @@ pub(super) fn actions(round: &Round) -> Vec<String> {
     lines.into_iter().enumerate().map(|(at, line)| format!("{}. {line}", at + 1)).collect()
 }
 
-/// One action on one line: what, why, and what could not be judged.
+/// One action on one line, where nothing else says that it is only shown.
 pub(super) fn action(round: &Round, planned: &Planned) -> String {
+    line(round, planned, if planned.dry_run { DRY_RUN } else { "" })
+}
+
+/// What, why, and what could not be judged.
+fn line(round: &Round, planned: &Planned, dry_run: &str) -> String {
     let Planned { group, action, reason, .. } = planned;
     let caveats = caveats::caveats(action, round.snapshot());
-    let dry_run = said(round, planned.dry_run);
     let line = format!("{group}: {action}{dry_run} because {reason}");
     if caveats.is_empty() {
         return line;
@@ -40,7 +47,7 @@ pub(super) fn action(round: &Round, planned: &Planned) -> String {
 
 /// If the whole policy is a dry run, that is said once.
 fn said(round: &Round, dry_run: bool) -> &'static str {
-    if dry_run && !round.policy.dry_run { " (dry run)" } else { "" }
+    if dry_run && !round.policy.dry_run { DRY_RUN } else { "" }
 }
 
 /// What an action does with the mark that pods avoid where they can, and on which node.

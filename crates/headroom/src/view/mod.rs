@@ -5,6 +5,7 @@
 
 mod actions;
 mod assumed;
+mod called;
 mod caveats;
 mod columns;
 mod comparison;

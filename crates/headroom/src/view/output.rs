@@ -194,7 +194,7 @@ impl<'r> Output<'r> {
             subject: &refusal.subject,
             why: &refusal.why,
             text: refusal.to_string(),
-            hint: refusal.why.hint(),
+            hint: refusal.why.hint(round.policy.runs_on()),
         });
         let warnings = plan.report.warnings.iter().map(|warning| WarningOut {
             warning,

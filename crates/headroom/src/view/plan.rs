@@ -5,6 +5,7 @@ use headroom_core::scale_down::CANDIDATE_TAINT;
 
 use super::actions::actions;
 use super::assumed::assumed;
+use super::called::called;
 use super::columns::{columns, row};
 use super::refusals::refusals;
 use super::scale_down::scale_down;
@@ -32,7 +33,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
         text.push_str("Nothing to do.\n\n");
     }
     text.push_str(&section("Actions", &actions));
-    text.push_str(&section("Refused", &refusals(round.refusals())));
+    text.push_str(&section("Refused", &refusals(round.refusals(), round.policy.runs_on())));
     let warnings = report.warnings.iter().map(|warning| with_hint(warning.to_string(), warning.hint()));
     let misread = round.dump.warnings.iter().map(ToString::to_string);
     text.push_str(&section("Warnings", &warnings.chain(misread).collect::<Vec<_>>()));
@@ -41,7 +42,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
     // Every part ends in an empty line, which the last does not need.
     text.truncate(text.trim_end().len());
     text.push('\n');
-    text
+    called(round.snapshot(), text)
 }
 
 /// `web  2 -> 8 (+6)`: the size now and after the plan, and how many nodes are marked or no longer marked.

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use headroom_core::plan::{EqualPods, Refusal, Subject};
+use headroom_core::policy::RunsOn;
 
 use super::scale_ups::kinds;
 use super::with_hint;
 use super::words::count;
 
-/// One line for each refusal. Pods that are refused for one reason share a line.
-pub(super) fn refusals<'r>(refusals: impl IntoIterator<Item = &'r Refusal>) -> Vec<String> {
+/// One line for each refusal on such a cluster. Pods that are refused for one reason share a line.
+pub(super) fn refusals<'r>(refusals: impl IntoIterator<Item = &'r Refusal>, on: RunsOn) -> Vec<String> {
     let mut lines: Vec<(Vec<EqualPods>, &Refusal)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for refusal in refusals {
@@ -24,19 +25,19 @@ pub(super) fn refusals<'r>(refusals: impl IntoIterator<Item = &'r Refusal>) -> V
         lines[line].0.push(EqualPods { first: first.clone(), count: *count });
     }
     let line = |(pods, refusal): &(Vec<EqualPods>, &Refusal)| match pods.as_slice() {
-        [] | [_] => self::refusal(refusal),
+        [] | [_] => self::refusal(refusal, on),
         several => {
             let all: u64 = several.iter().map(|pods| u64::from(pods.count)).sum();
             let text = format!("{} ({}): {}", count(all, "pod"), kinds(several), refusal.why);
-            with_hint(text, refusal.why.hint())
+            with_hint(text, refusal.why.hint(on))
         }
     };
     lines.iter().map(line).collect()
 }
 
 /// One refusal on one line.
-pub(super) fn refusal(refusal: &Refusal) -> String {
-    with_hint(refusal.to_string(), refusal.why.hint())
+pub(super) fn refusal(refusal: &Refusal, on: RunsOn) -> String {
+    with_hint(refusal.to_string(), refusal.why.hint(on))
 }
 
 #[cfg(test)]
@@ -56,7 +57,7 @@ mod tests {
             pods("a/c", 2, Why::NoGroupGrows),
             group(Why::ModeOff),
         ];
-        let lines = refusals(&all);
+        let lines = refusals(&all, RunsOn::Kubernetes);
         assert_eq!(
             lines.iter().map(|line| line.split("; \u{1b}").next().unwrap()).collect::<Vec<_>>(),
             [

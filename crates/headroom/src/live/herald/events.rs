@@ -12,6 +12,7 @@ use headroom_core::plan::{
     Action, EqualPods, Evict, GroupReport, Kept, Plan, Planned, Reason, Refusal, Report, ScaleUp, Subject, Unmovable,
     Waits, Why,
 };
+use headroom_core::policy::RunsOn;
 use headroom_core::scale_down::CANDIDATE_TAINT;
 use headroom_core::snapshot::{ClassId, ClassView, PodView, Snapshot};
 
@@ -92,7 +93,7 @@ pub(super) fn of_refusals(report: &Report, snapshot: &Snapshot) -> Vec<Event> {
         if first.len() >= PODS {
             break;
         }
-        let hint = why.hint().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+        let hint = why.hint(RunsOn::Kubernetes).map(|hint| format!("; hint: {hint}")).unwrap_or_default();
         let message = format!("pod didn't trigger scale-up: {why}{hint}");
         let tell = |pod| lasting(pod, Tone::Normal, "NotTriggerScaleUp", message.clone(), "");
         let mut told = waiting.last(equal, snapshot).into_iter().map(tell);

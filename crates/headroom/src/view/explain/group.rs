@@ -11,6 +11,7 @@ use headroom_core::snapshot::{NodeView, Readiness};
 use super::demand::demand;
 use super::{NotFound, actions_in, is_judged, pending, pool, sorted_nodes};
 use crate::dump::Round;
+use crate::view::called::{called, title};
 use crate::view::columns::{columns, row};
 use crate::view::plan::size;
 use crate::view::refusals::refusal;
@@ -62,7 +63,7 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
         }
     }
     text.truncate(text.trim_end().len());
-    Ok(text + "\n")
+    Ok(called(round.snapshot(), text + "\n"))
 }
 
 /// What was refused to the group, about its nodes, and about pods for which it was considered.
@@ -79,7 +80,7 @@ fn held_back(round: &Round, group: &Group) -> Vec<String> {
         (Subject::Pods { .. }, Why::SeveralGroups { groups }) => groups.contains(name),
         (Subject::Pods { .. } | Subject::Placeholders { .. }, _) => false,
     };
-    round.refusals().filter(about_it).map(refusal).collect()
+    round.refusals().filter(about_it).map(|why| refusal(why, round.policy.runs_on())).collect()
 }
 
 /// The room that it is to keep itself, and all that its nodes hold.
@@ -207,7 +208,7 @@ fn nodes(round: &Round, group: &Group) -> Vec<String> {
 pub(super) fn node_row(view: &NodeView<'_>, state: &str) -> Vec<String> {
     let (used, has) = (&view.sums.used, &view.node.allocatable);
     vec![
-        view.node.name.to_string(),
+        title(view.node),
         state.to_owned(),
         share(&Resource::Cpu, used.cpu, has.cpu),
         share(&Resource::Memory, used.memory, has.memory),

@@ -25,7 +25,7 @@ pub(super) fn help(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>) ->
         Subject::Group(name) => standing.counted_by.iter().any(|group| group.name == *name),
         Subject::Cluster | Subject::Node(_) | Subject::Placeholders { .. } => false,
     };
-    lines.extend(refusals_about(round, about).iter().filter_map(|refusal| refusal.why.hint()));
+    lines.extend(refusals_about(round, about).iter().filter_map(|refusal| refusal.why.hint(round.policy.runs_on())));
     lines
 }
 

@@ -111,6 +111,6 @@ fn refusals_about(round: &Round, about: impl Fn(&Subject) -> bool) -> Vec<&Refus
     round.plan.report.refusals.iter().filter(|refusal| about(&refusal.subject)).collect()
 }
 
-fn shown(refusals: &[&Refusal]) -> Vec<String> {
-    refusals.iter().map(|of| refusal(of)).collect()
+fn shown(round: &Round, refusals: &[&Refusal]) -> Vec<String> {
+    refusals.iter().map(|of| refusal(of, round.policy.runs_on())).collect()
 }

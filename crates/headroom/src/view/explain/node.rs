@@ -14,6 +14,7 @@ use super::group::{selection, wish};
 use super::{NotFound, refusals_about, shown, sorted_nodes};
 use crate::dump::Round;
 use crate::view::actions::action;
+use crate::view::called::{called, meant, title};
 use crate::view::columns::{columns, row};
 use crate::view::scale_down::price;
 use crate::view::slack::held_by;
@@ -22,15 +23,18 @@ use crate::view::{TITLE, section};
 
 /// Everything about the node called `name`.
 pub fn node(round: &Round, name: &str) -> Result<String, NotFound> {
-    let Some(view) = round.snapshot().node(name) else { return taken_out(round, name) };
-    let mut text = format!("{TITLE}node {name}{TITLE:#}\n\n");
+    let Some(view) = meant(round.snapshot(), name) else { return taken_out(round, name) };
+    let name = &*view.node.name;
+    let own = view.node.title.as_ref().map(|title| format!("{title} ")).unwrap_or_default();
+    let heading = format!("{TITLE}node {own}{name}{TITLE:#}\n\n");
+    let mut text = String::new();
     text += &section("State", &state(round, &view));
     text += &section("Pods", &pods(round, &view));
     text += &section("Spare room", &held_by(round, name));
     text += &section("Group", &[group_line(round, &view)]);
     text += &section("This round", &verdict(round, &view));
     text.truncate(text.trim_end().len());
-    Ok(text + "\n")
+    Ok(heading + &called(round.snapshot(), text) + "\n")
 }
 
 /// A node that no group may match, or none at all.
@@ -41,8 +45,8 @@ fn taken_out(round: &Round, name: &str) -> Result<String, NotFound> {
             .to_owned()
             + "\n");
     }
-    let all: Vec<&str> = round.snapshot().nodes().map(|view| &*view.node.name).collect();
-    let like: Vec<&str> = all.iter().filter(|known| known.contains(name)).copied().collect();
+    let all: Vec<String> = round.snapshot().nodes().map(|view| title(view.node)).collect();
+    let like: Vec<String> = all.iter().filter(|known| known.contains(name)).cloned().collect();
     let shown = if like.is_empty() { &all } else { &like };
     let hint =
         if shown.is_empty() { "there is none in the dump".to_owned() } else { format!("there are {}", names(shown)) };
@@ -147,7 +151,7 @@ fn verdict(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     let name = &view.node.name;
     let actions = round.plan.actions.iter().filter(|planned| planned.action.node() == Some(name));
     let mut lines: Vec<String> = actions.map(|planned| action(round, planned)).collect();
-    lines.extend(shown(&refusals_about(round, |subject| *subject == Subject::Node(name.clone()))));
+    lines.extend(shown(round, &refusals_about(round, |subject| *subject == Subject::Node(name.clone()))));
     let group = group_of(round, view);
     lines.extend(group.and_then(|group| on_its_way(round, group, view)));
     if !lines.is_empty() {
@@ -177,7 +181,7 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
         vec![format!("kept: {name} {}", wish(round, group, report))]
     };
     let about = |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(name.clone());
-    lines.extend(shown(&refusals_about(round, about)));
+    lines.extend(shown(round, &refusals_about(round, about)));
     lines
 }
 

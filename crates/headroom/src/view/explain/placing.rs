@@ -108,6 +108,6 @@ fn goes(fate: &Fate, pod: &PodView<'_>) -> Option<String> {
 fn refusals(round: &Round, group: &str) -> String {
     let about: Vec<&Refusal> =
         refusals_about(round, |subject| matches!(subject, Subject::Group(name) if **name == *group));
-    let texts = shown(&about);
+    let texts = shown(round, &about);
     if texts.is_empty() { String::new() } else { format!(" ({})", texts.join("; ")) }
 }

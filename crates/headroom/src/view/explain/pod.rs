@@ -1,6 +1,7 @@
 //! One pod: which group it counts for, what is done about it, and what would help it.
 
 use headroom_core::plan::Subject;
+use headroom_core::policy::RunsOn;
 use headroom_core::snapshot::{PodKind, PodView};
 use headroom_core::strategy::pending::PodAnswer;
 
@@ -9,6 +10,7 @@ use super::standing::{Standing, wishes};
 use super::{NotFound, named, placing, refusals_about, shown};
 use crate::dump::Round;
 use crate::view::actions::action;
+use crate::view::called::called;
 use crate::view::words::{amounts, names};
 use crate::view::{TITLE, section};
 
@@ -26,7 +28,7 @@ pub fn pod(round: &Round, name: &str) -> Result<String, NotFound> {
     text += &section("This round", &this_round(round, &pod, &standing, answer.as_ref()));
     text += &section("What helps", &help(round, &pod, &standing));
     text.truncate(text.trim_end().len());
-    Ok(text + "\n")
+    Ok(called(round.snapshot(), text + "\n"))
 }
 
 fn find<'r>(round: &'r Round, name: &str) -> Result<PodView<'r>, NotFound> {
@@ -55,7 +57,10 @@ fn not_found(round: &Round, name: &str) -> NotFound {
         on_nodes.chain(waiting).filter(|pod| pod.name.contains(bare)).map(|pod| pod.full_name()).collect();
     like.sort();
     let hint = if like.is_empty() {
-        "pods that have ended are not kept; kubectl get pods -A lists all".to_owned()
+        match round.policy.runs_on() {
+            RunsOn::Kubernetes => "pods that have ended are not kept; kubectl get pods -A lists all".to_owned(),
+            RunsOn::Nomad => "allocations that have ended are not kept; nomad job status JOB lists all".to_owned(),
+        }
     } else {
         format!("there are {}", names(&like))
     };
@@ -133,7 +138,7 @@ fn this_round(round: &Round, pod: &PodView<'_>, standing: &Standing<'_>, answer:
         Subject::Pods { first, .. } => is_like(round, first, pod),
         Subject::Placeholders { .. } => false,
     };
-    lines.extend(shown(&refusals_about(round, about)));
+    lines.extend(shown(round, &refusals_about(round, about)));
     lines
 }
 

@@ -92,8 +92,14 @@ fn memory(need: &MemoryNeed, servers: u32) -> Vec<String> {
     if *unplaced > 0 {
         let tasks = count(*unplaced, "waiting task");
         lines.push(match unplaced_servers {
-            0 => format!("{tasks} fit on servers that are there or on their way"),
-            more => format!("{tasks} need {} beyond n", count(*more, "server")),
+            0 => format!(
+                "{tasks} {} on servers that are there or on their way",
+                if *unplaced == 1 { "fits" } else { "fit" }
+            ),
+            more => {
+                let need = if *unplaced == 1 { "needs" } else { "need" };
+                format!("{tasks} {need} {} beyond n", count(*more, "server"))
+            }
         });
     }
     lines

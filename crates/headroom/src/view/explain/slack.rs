@@ -85,7 +85,7 @@ fn about(round: &Round, slack: &Slack, placeholders: &Placeholders) -> Vec<Strin
     lines.extend(reasons(round, slack, of));
     lines.extend(places(round, placeholders));
     let same = |subject: &Subject| matches!(subject, Subject::Placeholders { of: refused, .. } if refused == of);
-    lines.extend(shown(&refusals_about(round, same)));
+    lines.extend(shown(round, &refusals_about(round, same)));
     lines
 }
 

@@ -24,6 +24,7 @@ pub fn node(object: &object::Node<'_>) -> Result<Translated<Node>, Malformed> {
     let no_delete = metadata.annotations.no_delete.as_deref();
     let value = Node {
         name: Arc::from(name_of(metadata)?),
+        title: None,
         provider_id: text(spec.provider_id.as_ref()),
         labels: labels(&metadata.labels),
         taints: spec.taints.iter().map(|object| taint(object, &mut warnings)).collect(),

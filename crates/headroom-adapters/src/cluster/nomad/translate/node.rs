@@ -41,6 +41,7 @@ pub fn node(object: &object::Node) -> Result<Node, Malformed> {
     addresses.dedup();
     Ok(Node {
         name: Arc::from(&*object.id),
+        title: Some(&*object.name).filter(|name| !name.is_empty()).map(Box::from),
         labels: labels(object),
         taints: taints(object),
         readiness: match &*object.status {
