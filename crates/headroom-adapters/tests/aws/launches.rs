@@ -11,7 +11,7 @@ const NO_CAPACITY: &str = "We currently do not have sufficient m5.large capacity
                            (eu-west-1a). Launching EC2 instance failed.";
 
 /// An attempt: when, what came of it, and why.
-type Attempt = (&'static str, &'static str, &'static str);
+pub(super) type Attempt = (&'static str, &'static str, &'static str);
 
 /// What a group that lacks a machine says after these attempts, the latest first.
 async fn after(attempts: &'static [Attempt]) -> Option<LaunchFailure> {
@@ -27,7 +27,8 @@ async fn after(attempts: &'static [Attempt]) -> Option<LaunchFailure> {
     look(&Aws::new(account(&server.endpoint), vec![named("web")], Fence::open())).await.failure
 }
 
-fn activities(attempts: &[Attempt]) -> Answer {
+/// What a group says of them.
+pub(super) fn activities(attempts: &[Attempt]) -> Answer {
     let activity = |(at, status, why): &Attempt| {
         let what =
             if why.starts_with("ending") { "Terminating EC2 instance: i-9" } else { "Launching a new EC2 instance" };

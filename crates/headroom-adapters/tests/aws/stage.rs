@@ -8,6 +8,7 @@ use headroom_adapters::cloud::Cloud;
 use headroom_adapters::cloud::aws::Aws;
 use headroom_adapters::fence::Fence;
 
+use super::launches::activities;
 use super::{SECRET, TOKEN, account, named};
 use crate::contract::{self, Given, Stage, Trouble};
 use crate::fake_aws::{Answer, FakeAws, Parameters, done, groups, member, nothing};
@@ -28,6 +29,8 @@ struct Region {
     /// Machines that cannot go.
     held: BTreeSet<String>,
     trouble: Option<Trouble>,
+    /// What is asked for is not launched.
+    is_sold_out: bool,
 }
 
 #[derive(Default)]
@@ -59,6 +62,11 @@ impl Stage for OnAws {
 
     async fn trouble(&self, trouble: Option<Trouble>) -> bool {
         self.region.lock().unwrap().trouble = trouble;
+        true
+    }
+
+    async fn sell_out(&self, out: bool) -> bool {
+        self.region.lock().unwrap().is_sold_out = out;
         true
     }
 
@@ -114,6 +122,11 @@ impl Region {
                 let set = format!("<item><instancesSet>{items}</instancesSet></item>");
                 Answer::Xml(format!("<R><reservationSet>{set}</reservationSet></R>"))
             }
+            "DescribeScalingActivities" => activities(&[(
+                "2026-03-02T10:15:00Z",
+                "Failed",
+                "We currently do not have sufficient m5.large capacity in the Availability Zone you requested.",
+            )]),
             action => nothing(action),
         }
     }
@@ -122,7 +135,7 @@ impl Region {
     fn set(&mut self, name: &str, desired: u32) {
         let Some(group) = self.groups.get_mut(name) else { return };
         group.desired = desired;
-        while group.machines.len() < desired as usize {
+        while !self.is_sold_out && group.machines.len() < desired as usize {
             self.launched += 1;
             group.machines.push(format!("i-{:017x}", self.launched));
         }

@@ -50,6 +50,7 @@ macro_rules! holds {
             every_trouble_is_an_error_of_its_kind,
             nothing_is_lost_by_it,
             a_cloud_in_trouble_is_not_pressed,
+            a_cloud_that_is_sold_out_says_so_and_keeps_what_there_is,
         });
         $crate::contract::holds!($stage: fenced {
             behind_a_closed_fence_nothing_changes_and_everything_can_be_read,
@@ -85,6 +86,11 @@ pub(crate) trait Stage: Sized + Send + Sync {
 
     /// From now on every call fails like that, or none. False if this cloud cannot fail like that.
     async fn trouble(&self, trouble: Option<Trouble>) -> bool;
+
+    /// From now on there are no machines to be had, or there are again. False if this cloud never runs out of them here.
+    async fn sell_out(&self, _out: bool) -> bool {
+        false
+    }
 
     /// From now on this machine cannot go, whoever asks. False if machines of this cloud always can.
     async fn hold(&self, _machine: &str) -> bool {

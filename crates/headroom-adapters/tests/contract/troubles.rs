@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use headroom_adapters::cloud::CloudError;
+use headroom_core::snapshot::{InstanceState, LaunchError};
 use tokio::time::Instant;
 
 use super::{Stage, TROUBLES, Trouble, group, hurried, machines, until, web};
@@ -95,4 +96,31 @@ pub(crate) async fn a_cloud_in_trouble_is_not_pressed<S: Stage>() {
             assert!((1..=CALLS * ATTEMPTS).contains(&requests), "{trouble:?}: {requests} requests");
         }
     }
+}
+
+pub(crate) async fn a_cloud_that_is_sold_out_says_so_and_keeps_what_there_is<S: Stage>() {
+    let stage = web::<S>(2).await;
+    let before = machines(&group(&stage, "web").await);
+    if !stage.sell_out(true).await {
+        return;
+    }
+    match stage.cloud().resize("web", 2, 4).await {
+        Err(CloudError::OutOfStock { group, .. }) => assert_eq!(group, "web"),
+        // It took the order, and tells of it afterwards.
+        Ok(()) => {
+            let told = until(&stage, "web", |group| group.failure.is_some()).await.failure.unwrap();
+            assert_eq!(told.error, LaunchError::OutOfStock, "{told:?}");
+        }
+        Err(other) => panic!("{other:?}"),
+    }
+    let told = group(&stage, "web").await;
+    let runs = |machine: &String| {
+        let instances = told.instances.iter().flatten();
+        instances.filter(|told| told.state == InstanceState::Running).any(|told| *told.provider_id == **machine)
+    };
+    assert!(before.iter().all(runs), "{told:?}");
+    stage.sell_out(false).await;
+    stage.cloud().resize("web", told.target, 5).await.unwrap();
+    let after = until(&stage, "web", |group| group.target == 5 && machines(group).len() == 5).await;
+    assert!(before.iter().all(|machine| machines(&after).contains(machine)), "{after:?}");
 }

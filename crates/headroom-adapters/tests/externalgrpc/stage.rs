@@ -58,6 +58,11 @@ impl Stage for OnExternalGrpc {
         true
     }
 
+    async fn sell_out(&self, out: bool) -> bool {
+        self.front.set_fault(Some("NodeGroupIncreaseSize"), out.then_some(Fault::Code(8)));
+        true
+    }
+
     async fn hold(&self, machine: &str) -> bool {
         self.front.add_fault("NodeGroupDeleteNodes", machine, Fault::Code(9));
         true

@@ -37,6 +37,8 @@ pub(super) struct Script {
     trouble: Mutex<Option<Trouble>>,
     /// Servers that cannot be deleted, by their numbers.
     pub(super) held: Mutex<BTreeSet<u64>>,
+    /// With what every order is refused, because nothing is left.
+    pub(super) sold_out: Mutex<Option<(u16, &'static str)>>,
     calls: Mutex<Vec<String>>,
     last_number: AtomicU64,
 }
@@ -102,6 +104,10 @@ async fn meddle(State(script): State<Arc<Script>>, request: Request, next: Next)
             Trouble::Broken => 503,
         };
         return StatusCode::from_u16(status).expect("a status").into_response();
+    }
+    let sold_out = *locked(&script.sold_out);
+    if let Some((status, body)) = sold_out.filter(|_| method == Method::POST) {
+        return (StatusCode::from_u16(status).expect("a status"), body).into_response();
     }
     let fault = {
         let mut faults = locked(&script.faults);

@@ -343,6 +343,12 @@ impl Stage for OnHetzner {
         true
     }
 
+    async fn sell_out(&self, out: bool) -> bool {
+        let refusal = r#"{ "error": { "code": "resource_unavailable", "message": "told to" } }"#;
+        *locked(&self.fake.project.script.sold_out) = out.then_some((412, refusal));
+        true
+    }
+
     async fn hold(&self, machine: &str) -> bool {
         let number: Option<u64> = machine.strip_prefix("hcloud://").and_then(|number| number.parse().ok());
         locked(&self.fake.project.script.held).extend(number);

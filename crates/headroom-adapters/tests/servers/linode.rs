@@ -262,6 +262,12 @@ impl Stage for OnLinode {
         true
     }
 
+    async fn sell_out(&self, out: bool) -> bool {
+        let refusal = r#"{ "errors": [{ "field": "region", "reason": "This plan is sold out in this region" }] }"#;
+        *locked(&self.fake.account.script.sold_out) = out.then_some((400, refusal));
+        true
+    }
+
     async fn hold(&self, machine: &str) -> bool {
         let number: Option<u64> = machine.strip_prefix("linode://").and_then(|number| number.parse().ok());
         locked(&self.fake.account.script.held).extend(number);

@@ -55,6 +55,13 @@ impl Stage for OnProcess {
         true
     }
 
+    async fn sell_out(&self, out: bool) -> bool {
+        for hardware in ["sold-out-first", "sold-out-second"] {
+            if out { self.shed.put(hardware) } else { self.shed.without(hardware) }
+        }
+        true
+    }
+
     async fn hold(&self, machine: &str) -> bool {
         let id = machine.strip_prefix("process://").unwrap_or_default();
         self.shed.put(&format!("stuck-{id}"));
