@@ -144,6 +144,9 @@ impl<'a> Chooser<'a> {
 
     /// Whether the cluster keeps what it keeps in any case.
     fn leaves_enough(&self, nodes: &[&Candidate<'_>]) -> Result<(), Kept> {
+        if *self.at_least == AtLeast::default() {
+            return Ok(());
+        }
         let mut goes = Totals::default();
         nodes.iter().for_each(|candidate| goes += &candidate.view.node.capacity);
         let nodes = i128::from(self.nodes) - nodes.len() as i128;

@@ -4,13 +4,14 @@
 //! ghost that takes none but that topology spread still counts. A node that takes pods in this way stays, so that no pod
 //! has to move twice.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::load::Load;
 use crate::plan::{Kept, Placeholder};
-use crate::scheduling::{Misfit, NodeId, Placement, Supply, TemplateId};
+use crate::scheduling::{Misfit, NodeId, Placement, TemplateId};
 use crate::snapshot::{ClassId, Coverage, Kind, Snapshot};
 use crate::strategy::pending::{Placed, Placeholders};
 
@@ -102,14 +103,13 @@ impl<'a> Simulation<'a> {
         if let Some(pods) = self.taken.get(&node) {
             return Err(Refused::Kept(Kept::TakesPods { pods: *pods }));
         }
-        let size = |class: ClassId| {
-            let requests = &self.placement.spec(class).requests;
-            (requests.cpu, requests.memory)
+        let keyed = |(class, count): &(ClassId, u32)| {
+            let requests = &self.placement.spec(*class).requests;
+            (Reverse((requests.cpu, requests.memory)), self.placement.rank(*class), *class, *count)
         };
-        let mut pods: Vec<(ClassId, u32)> = load.moves.iter().chain(&load.returns).copied().collect();
-        pods.sort_by(|(a, _), (b, _)| {
-            size(*b).cmp(&size(*a)).then_with(|| self.placement.rank(*a).cmp(&self.placement.rank(*b)))
-        });
+        let mut keyed: Vec<_> = load.moves.iter().chain(&load.returns).map(keyed).collect();
+        keyed.sort_unstable();
+        let mut pods: Vec<(ClassId, u32)> = keyed.into_iter().map(|(.., class, count)| (class, count)).collect();
         // Placeholders are moved, and not evicted: they come last.
         let mut placeholders: Vec<(ClassId, u32)> = self.placement.extra_on(node).collect();
         placeholders.sort_by_key(|(class, _)| self.placement.rank(*class));
@@ -125,11 +125,8 @@ impl<'a> Simulation<'a> {
         for (class, count) in load.moves.iter().chain(&placeholders) {
             self.placement.take_off(*class, node, *count);
         }
-        let filled = self.placement.fill(&pods, &mut Supply::none());
-        match filled.unplaced.into_iter().next() {
-            None => Ok(()),
-            Some(left) => Err(self.homeless(left.class, left.count, left.why)),
-        }
+        let filled = self.placement.fill_all_there(&pods);
+        filled.map_err(|left| self.homeless(left.class, left.count, left.why))
     }
 
     /// Lets pods go to machines that are on their way or new too. Nodes are not tried without such machines any more.

@@ -30,9 +30,14 @@ pub(super) fn set(
         let wanted = look.judge.policy.soft_taint && round.may_remove(shrinking.group).is_ok();
         let nodes: &[NodeView<'_>] = membership.nodes.get(shrinking.at).map_or(&[], Vec::as_slice);
         let nodes = nodes.iter().filter(|view| wanted || has_mark(view));
-        for view in nodes.filter(|view| !view.node.deleting && !busy.contains(&*view.node.name)) {
-            let (node, since) = (Arc::clone(&view.node.name), idle.get(&*view.node.name).filter(|_| wanted));
-            match (since, view.node.taint(CANDIDATE_TAINT)) {
+        for view in nodes.filter(|view| !view.node.deleting) {
+            let since = idle.get(&*view.node.name).filter(|_| wanted);
+            let mark = view.node.taint(CANDIDATE_TAINT);
+            if since.is_some() == mark.is_some() || busy.contains(&*view.node.name) {
+                continue;
+            }
+            let node = Arc::clone(&view.node.name);
+            match (since, mark) {
                 (Some(since), None) => {
                     let reason = Reason::Unneeded { idle_for: round.now.duration_since(*since) };
                     let taint = candidate_taint(round.now);

@@ -89,10 +89,14 @@ pub(super) fn covers(free: &[i64], need: &[i64]) -> bool {
     free.len() == need.len() && need.iter().zip(free).all(|(need, free)| *need <= 0 || need <= free)
 }
 
-/// How many equal pods fit.
-pub(super) fn times(free: &[i64], need: &[i64]) -> u32 {
+/// How many equal pods fit, as far as `wanted` goes.
+pub(super) fn times(free: &[i64], need: &[i64], wanted: u32) -> u32 {
+    // Most often one pod is asked about, which takes no division.
+    if wanted <= 1 {
+        return u32::from(wanted == 1 && covers(free, need));
+    }
     let each = need.iter().zip(free).filter(|(need, _)| **need > 0).map(|(need, free)| (*free).max(0) / need);
-    each.min().map_or(u32::MAX, |times| u32::try_from(times).unwrap_or(u32::MAX))
+    each.min().map_or(wanted, |times| u32::try_from(times).map_or(wanted, |times| times.min(wanted)))
 }
 
 /// The first column of which there is not enough.

@@ -87,7 +87,7 @@ impl Placement {
             namespaces_known: snapshot.coverage(Kind::Namespaces) == Coverage::Complete,
             expendable_below: setup.expendable_below,
             only_nodes: false,
-            journal: Vec::new(),
+            journal: Vec::with_capacity(4 * snapshot.node_count()),
         };
         let Added { ids, leaving } = placement.add_nodes(snapshot, setup);
         placement.add_prototypes(setup.templates);

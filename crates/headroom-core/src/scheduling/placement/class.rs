@@ -1,5 +1,6 @@
 //! Classes of equal pods, looked up once: what they need, which rules bind them, which counters they move.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -24,9 +25,9 @@ pub(in crate::scheduling) struct Class {
     /// Some of its pods wait, so that it matters what they would rather have.
     pub(super) waits: bool,
     /// What binds it to the pods around it; None for most.
-    pub(in crate::scheduling) rules: Option<Arc<Rules>>,
+    pub(in crate::scheduling) rules: Option<Rc<Rules>>,
     /// What it would rather have, and what other classes would rather have of it; None for most.
-    pub(super) wishes: Option<Arc<Wishes>>,
+    pub(super) wishes: Option<Rc<Wishes>>,
     /// Counters that a pod of this class adds one to, those of its rules and those of its wishes; none for most.
     pub(super) adds: SmallVec<[u32; 2]>,
 }
@@ -36,7 +37,7 @@ impl Class {
     pub(super) fn set_rules(&mut self, rules: Option<Rules>, wishes: Option<Wishes>) {
         let by_rules = rules.iter().flat_map(|rules| &rules.adds);
         self.adds = by_rules.chain(wishes.iter().flat_map(|wishes| &wishes.adds)).copied().collect();
-        (self.rules, self.wishes) = (rules.map(Arc::new), wishes.map(Arc::new));
+        (self.rules, self.wishes) = (rules.map(Rc::new), wishes.map(Rc::new));
     }
 
     /// Whether its pods would rather be on some nodes than on others, as far as they say so themselves.
@@ -67,7 +68,7 @@ pub(in crate::scheduling) struct Statics {
     /// Of each shape that has been looked at so far, whether it fits. With `by_node`, all do.
     pub(super) seen: Vec<bool>,
     /// Those that fit, best first.
-    pub(super) fits: Arc<Vec<u32>>,
+    pub(super) fits: Rc<Vec<u32>>,
     /// The pods like some of these more than others.
     pub(super) choosy: bool,
 }

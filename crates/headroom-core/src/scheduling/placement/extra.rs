@@ -90,8 +90,8 @@ impl Placement {
         let mut placed = 0;
         while placed < wanted && self.fits(class, node).is_ok() {
             let bound = self.is_bound(class);
-            let room = if bound { 1 } else { times(&self.nodes.at(node.0).free, &self.class(class).need) };
-            let each = room.clamp(1, wanted - placed);
+            let most = if bound { 1 } else { wanted - placed };
+            let each = times(&self.nodes.at(node.0).free, &self.class(class).need, most).max(1);
             self.put(class.0, node.0, i64::from(each));
             placed += each;
         }

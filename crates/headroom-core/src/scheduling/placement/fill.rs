@@ -3,7 +3,7 @@
 //! Pods go to the first node that can take them: nodes that are there before machines on their way, those before new
 //! ones, and among nodes that are equally real the ones that the pods prefer.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -21,9 +21,9 @@ use crate::snapshot::ClassId;
 #[derive(Clone, Debug)]
 pub(super) struct Lot {
     pub(super) class: u32,
-    pub(super) rules: Option<Arc<Rules>>,
+    pub(super) rules: Option<Rc<Rules>>,
     /// What is to be looked at of what they wish.
-    pub(super) wishes: Option<Arc<Wishes>>,
+    pub(super) wishes: Option<Rc<Wishes>>,
     /// Only nodes in this domain.
     pub(super) within: Option<(Key, u32)>,
     /// The counters of spread constraints that are seen to already: one over a label, one over hosts.
@@ -125,7 +125,7 @@ impl Placement {
             let Some(slot) = shape.rooms.next(from, &self.classes.at(lot.class).need) else { break };
             from = slot + 1;
             let Some(node) = shape.nodes.get(slot as usize).copied() else { break };
-            let (each, copies) = self.room_on(lot, self.nodes.at(node));
+            let (each, copies) = self.room_on(lot, self.nodes.at(node), room - placed);
             placed += self.put_on_copies(lot.class, node, room - placed, each, copies);
         }
         placed
@@ -156,7 +156,7 @@ impl Placement {
         let (room, each, copies) = match &lot.rules {
             Some(rules) if self.matters_itself(rules, template) => self.room_on_trial(lot, template),
             _ => {
-                let (each, copies) = self.room_on(lot, self.prototype(template));
+                let (each, copies) = self.room_on(lot, self.prototype(template), u32::MAX);
                 (if each > 0 { self.room(lot, shape) } else { 0 }, each, copies)
             }
         };
@@ -187,20 +187,20 @@ impl Placement {
     fn room_on_trial(&mut self, lot: &Lot, template: TemplateId) -> (u32, u32, u32) {
         let mark = self.mark();
         let node = self.open(template, 1);
-        let (each, copies) = self.room_on(lot, self.nodes.at(node));
+        let (each, copies) = self.room_on(lot, self.nodes.at(node), u32::MAX);
         let room = self.room(lot, self.prototype(template).shape);
         self.rollback(mark);
         let one_by_one = lot.rules.as_ref().is_some_and(|rules| self.counts_daemon_sets(rules, template));
         (room, each, if one_by_one { 1 } else { copies })
     }
 
-    /// How many pods may be put on a node of a shape that fits, and on how many copies of it.
-    pub(super) fn room_on(&self, lot: &Lot, node: &Node) -> (u32, u32) {
+    /// How many pods may be put on a node of a shape that fits, up to `wanted`, and on how many copies of it.
+    pub(super) fn room_on(&self, lot: &Lot, node: &Node, wanted: u32) -> (u32, u32) {
         let class = self.classes.at(lot.class);
         if node.closed || !self.named_fits(self.statics.at(class.statics), node) {
             return (0, 0);
         }
-        let each = times(&node.free, &class.need);
+        let each = times(&node.free, &class.need, wanted);
         let Some(rules) = &lot.rules else { return (each, u32::MAX) };
         let each = each
             .min(host_ports::room_on(self, rules, node))
@@ -217,6 +217,12 @@ impl Placement {
             return 0;
         }
         let copies = copies.min(self.nodes.at(node).copies);
+        if copies == 1 {
+            // As nearly always: a node that is there is one of its kind.
+            let part = self.split(node, 1);
+            self.put(class, part, i64::from(wanted.min(each)));
+            return wanted.min(each);
+        }
         let full = copies.min(wanted / each);
         if full > 0 {
             let part = self.split(node, full);

@@ -1,6 +1,6 @@
 //! Pods leave a node, to see whether they find a place on the others.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::shape::Tier;
 use super::{NodeId, Placement};
@@ -24,7 +24,7 @@ impl Placement {
             } else {
                 // What is known of shapes of nodes that are there stays true.
                 (0..).zip(&mut statics.seen).for_each(|(shape, fits)| *fits &= there(shape));
-                Arc::make_mut(&mut statics.fits).retain(|shape| there(*shape));
+                Rc::make_mut(&mut statics.fits).retain(|shape| there(*shape));
             }
         }
     }

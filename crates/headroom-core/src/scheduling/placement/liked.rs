@@ -55,7 +55,7 @@ impl Placement {
             let Some((_, Reverse(at))) = best.max() else { break };
             let Some(queue) = queues.get_mut(at) else { break };
             let Some(Head { node, .. }) = queue.head else { break };
-            let room = self.room(lot, queue.shape).min(self.room_on(lot, self.nodes.at(node)).0);
+            let room = self.room(lot, queue.shape).min(self.room_on(lot, self.nodes.at(node), u32::MAX).0);
             let each = room.min(wanted - placed).min(if one_by_one { 1 } else { u32::MAX });
             if each > 0 {
                 self.put(lot.class, node, i64::from(each));

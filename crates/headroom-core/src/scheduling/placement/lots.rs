@@ -94,6 +94,12 @@ impl Placement {
         self.fill_lots(pods, &mut Supply::none(), false)
     }
 
+    /// The same where one pod that is left spoils it: the answer is the first such pods.
+    pub(crate) fn fill_all_there(&mut self, pods: &[(ClassId, u32)]) -> Result<(), Unplaced> {
+        let Some((class, count)) = self.fill_there(pods).left().next() else { return Ok(()) };
+        Err(Unplaced { class, count, why: self.why_not(class, &Supply::none()) })
+    }
+
     /// [`Placement::fill_as_liked`] on what is there and on its way.
     pub(crate) fn fill_there_as_liked(&mut self, pods: &[(ClassId, u32)]) -> Lots {
         self.fill_lots_as_liked(pods, &mut Supply::none())

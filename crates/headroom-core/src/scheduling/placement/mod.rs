@@ -34,6 +34,7 @@ mod upcoming;
 mod wishes;
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -220,9 +221,9 @@ impl Placement {
 
     /// The shapes on which a class may run by its static side, present nodes first, then by the pods' preferences. A
     /// class that asks for nodes by name gets every shape.
-    fn fitting(&mut self, class: u32) -> Arc<Vec<u32>> {
+    fn fitting(&mut self, class: u32) -> Rc<Vec<u32>> {
         self.learn_fits(class);
-        Arc::clone(&self.statics.at(self.classes.at(class).statics).fits)
+        Rc::clone(&self.statics.at(self.classes.at(class).statics).fits)
     }
 
     /// Whether nodes of a shape fit by the static side of a class, or may, when it asks for nodes by name.
@@ -238,7 +239,7 @@ impl Placement {
         if seen >= all as usize {
             return;
         }
-        let mut fits = std::mem::take(Arc::make_mut(&mut statics.fits));
+        let mut fits = std::mem::take(Rc::make_mut(&mut statics.fits));
         let demand = statics.demand();
         let host = |shape: u32| self.shapes.at(shape).host("", Some(""));
         let there = |shape: u32| !self.only_nodes || self.shapes.at(shape).tier <= Tier::Idle;
@@ -256,7 +257,7 @@ impl Placement {
         fits.clear();
         fits.extend(order.into_iter().map(|(.., at)| at));
         statics.seen.extend(new);
-        (statics.fits, statics.choosy) = (Arc::new(fits), choosy);
+        (statics.fits, statics.choosy) = (Rc::new(fits), choosy);
     }
 
     /// Whether a node fits by the static side of a class, given that its shape does.

@@ -69,12 +69,17 @@ impl Rooms {
     /// Changes what is free on a node; whether that changes the most of any resource.
     pub(super) fn set(&mut self, at: u32, row: &[i64]) -> bool {
         let leaf = self.space + at as usize;
-        let changed = self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width);
-        let Some(changed) = changed.filter(|changed| changed.len() == row.len() && *changed != row) else {
-            return false;
+        // As in `has`.
+        let changed = match <&[i64; FIXED]>::try_from(row) {
+            Ok(row) if self.width == FIXED => {
+                self.rows.as_chunks_mut::<FIXED>().0.get_mut(leaf).is_some_and(|leaf| overwrite(leaf, row))
+            }
+            _ => {
+                let leaf = self.rows.get_mut(leaf * self.width..(leaf + 1) * self.width);
+                leaf.is_some_and(|leaf| leaf.len() == row.len() && overwrite(leaf, row))
+            }
         };
-        changed.copy_from_slice(row);
-        self.refresh_above(leaf)
+        changed && self.refresh_above(leaf)
     }
 
     fn refresh_above(&mut self, leaf: usize) -> bool {
@@ -170,6 +175,17 @@ impl Rooms {
         let (left, right) = halves.split_at(width);
         set_most(block, left, right)
     }
+}
+
+/// Puts one row in the place of another; whether that changed any resource.
+#[inline]
+fn overwrite(known: &mut [i64], row: &[i64]) -> bool {
+    let mut changed = false;
+    for (known, new) in known.iter_mut().zip(row) {
+        changed |= known != new;
+        *known = *new;
+    }
+    changed
 }
 
 /// Sets each resource of a row to the most of two; whether that changed any.

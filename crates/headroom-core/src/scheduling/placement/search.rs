@@ -1,6 +1,6 @@
 //! Finds the shapes that have room for a class, in the order in which pods go to them.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::Placement;
 use super::tiers::Tiers;
@@ -11,7 +11,7 @@ const SHORT: usize = 16;
 /// How far a search has come.
 pub(super) struct Search {
     /// The shapes that fit, best first.
-    pub(super) fits: Arc<Vec<u32>>,
+    pub(super) fits: Rc<Vec<u32>>,
     way: Way,
 }
 

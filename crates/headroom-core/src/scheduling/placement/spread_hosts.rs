@@ -45,7 +45,7 @@ impl Placement {
                 from = slot + 1;
                 let Some(id) = shape.nodes.get(slot as usize).copied() else { break };
                 let node = self.nodes.at(id);
-                let (room, _) = self.room_on(lot, node);
+                let (room, _) = self.room_on(lot, node, u32::MAX);
                 if room > 0 && node.host != NONE {
                     nodes.push(id);
                     let height = self.counter(rule.counter).count(node.host);
