@@ -43,7 +43,7 @@ async fn three_thousand_pods_of_six_kinds_get_their_nodes_and_most_of_the_nodes_
     });
     let start = Instant::now();
     let headroom = Headroom::start(&scene, Role::Headroom, SETTINGS, &groups);
-    let grown = watch.until("every pod is bound", 240, |seen| seen.waiting.is_empty()).await;
+    let grown = watch.until("every pod is bound", 600, |seen| seen.waiting.is_empty()).await;
     println!("all pods bound after {:.1?} on {} nodes", start.elapsed(), grown.nodes);
     let grows = resizes(&headroom.log());
     println!("it grew by {grows:?}");
@@ -60,7 +60,7 @@ async fn three_thousand_pods_of_six_kinds_get_their_nodes_and_most_of_the_nodes_
         scene.scale(name, 100).await;
     }
     let few = |seen: &Seen| seen.nodes <= 60;
-    let (shrunk, waits) = watch.shrinks("at most 60 nodes are left", 300, few, start).await;
+    let (shrunk, waits) = watch.shrinks("at most 60 nodes are left", 900, few, start).await;
     println!("{} nodes after {:.1?}; the longest wait of a pod was {:.1?}", shrunk.nodes, start.elapsed(), waits);
     headroom.stop();
 
