@@ -14,11 +14,11 @@ use headroom_core::decide;
 use headroom_core::memory::Memory;
 use headroom_core::snapshot::Builder;
 
-/// Each figure is the fastest of so many.
 /// As in the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Each figure is the fastest of so many.
 const RUNS: usize = 3;
 /// A larger cluster has larger deployments too.
 const DEPLOYMENTS: [(usize, usize); 3] = [(5_000, 2_000), (20_000, 4_000), (usize::MAX, 10_000)];
