@@ -30,6 +30,7 @@ struct Wire {
 struct Seen {
     writes: Vec<Write>,
     cut: Option<(usize, Pid)>,
+    has_cut: bool,
 }
 
 /// A request that changes something, other than the lock by which instances agree.
@@ -60,9 +61,11 @@ impl Tap {
         self.wire.seen().cut = Some((number, victim));
     }
 
-    /// Kills nobody any more.
-    pub(crate) fn cut_no_more(&self) {
-        self.wire.seen().cut = None;
+    /// Kills nobody any more. Whether somebody was killed.
+    pub(crate) fn cut_no_more(&self) -> bool {
+        let mut seen = self.wire.seen();
+        seen.cut = None;
+        seen.has_cut
     }
 
     /// What was changed this way.
@@ -98,6 +101,7 @@ async fn pass(State(wire): State<Arc<Wire>>, request: Request) -> Response {
         if let Some((_, victim)) = seen.cut.take_if(|(after, _)| number >= *after) {
             // Whoever has ended by now needs no killing.
             let _ = kill_process(victim, Signal::KILL);
+            seen.has_cut = true;
         }
     }
     let (status, mut headers) = (answer.status(), answer.headers().clone());
