@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use headroom_core::keys::{DRAINING, INELIGIBLE};
 use headroom_core::membership::groups_of_node;
 use headroom_core::plan::{Action, Reason, Resource, Subject, Unmovable};
-use headroom_core::policy::{Group, Strategy};
+use headroom_core::policy::{Group, RunsOn, Strategy};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::scale_down::{marked_at, unmovable};
-use headroom_core::snapshot::{NodeView, PodKind, PodView, Readiness};
+use headroom_core::snapshot::{NodeView, PodKind, PodView, Readiness, Taint};
 use headroom_core::strategy::utilization::{oldest_first, tainted_at};
 
 use super::group::{selection, wish};
@@ -29,7 +30,8 @@ pub fn node(round: &Round, name: &str) -> Result<String, NotFound> {
     let heading = format!("{TITLE}node {own}{name}{TITLE:#}\n\n");
     let mut text = String::new();
     text += &section("State", &state(round, &view));
-    text += &section("Pods", &pods(round, &view));
+    let tasks = if is_on_nomad(round) { "Allocations" } else { "Pods" };
+    text += &section(tasks, &pods(round, &view));
     text += &section("Spare room", &held_by(round, name));
     text += &section("Group", &[group_line(round, &view)]);
     text += &section("This round", &verdict(round, &view));
@@ -66,14 +68,20 @@ fn state(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     if let Some(id) = &node.provider_id {
         lines.push(format!("machine {id}"));
     }
-    lines.push(format!("offers {}, {}", amounts(&node.allocatable), count(node.allocatable.pods, "pod")));
+    let mut offers = format!("offers {}", amounts(&node.allocatable));
+    // Nomad does not limit how many allocations there are.
+    if !is_on_nomad(round) {
+        offers += &format!(", {}", count(node.allocatable.pods, "pod"));
+    }
+    lines.push(offers);
     if let Some(price) = price(round, view) {
         lines.push(format!("costs {price} an hour"));
     }
     let (used, has) = (&view.sums.used, &node.allocatable);
     let (cpu, memory) = (share(&Resource::Cpu, used.cpu, has.cpu), share(&Resource::Memory, used.memory, has.memory));
-    lines.push(format!("requested {cpu} cpu, {memory} memory"));
-    lines.extend(node.taints.iter().map(|taint| format!("taint {taint}")));
+    let taken = if is_on_nomad(round) { "allocated" } else { "requested" };
+    lines.push(format!("{taken} {cpu} cpu, {memory} memory"));
+    lines.extend(node.taints.iter().map(mark));
     if node.unschedulable {
         lines.push("cordoned".to_owned());
     }
@@ -88,12 +96,26 @@ fn state(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     lines
 }
 
+fn is_on_nomad(round: &Round) -> bool {
+    round.policy.runs_on() == RunsOn::Nomad
+}
+
+/// A taint, in the words of Nomad where it stands for something that Nomad says.
+fn mark(taint: &Taint) -> String {
+    match &*taint.key {
+        INELIGIBLE => "ineligible: it gets no new work".to_owned(),
+        DRAINING => "is being drained".to_owned(),
+        _ => format!("taint {taint}"),
+    }
+}
+
 fn pods(round: &Round, view: &NodeView<'_>) -> Vec<String> {
     let pods = view.pods();
     if pods.is_empty() {
         return vec!["none".to_owned()];
     }
-    let mut rows = vec![row(["POD", "CPU", "MEMORY", "WHEN THE NODE GOES"])];
+    let task = if is_on_nomad(round) { "ALLOCATION" } else { "POD" };
+    let mut rows = vec![row([task, "CPU", "MEMORY", "WHEN THE NODE GOES"])];
     let group = group_of(round, view);
     let drained = group.is_some_and(|group| matches!(group.strategy, Strategy::Pending(_)));
     let unmovable = unmovable(round.snapshot(), &round.policy, view, round.plan.at).filter(|_| drained);
@@ -103,7 +125,7 @@ fn pods(round: &Round, view: &NodeView<'_>) -> Vec<String> {
             pod.full_name(),
             MilliCpu(requests.cpu).to_string(),
             Bytes(requests.memory).to_string(),
-            fate(pod, unmovable.as_ref()),
+            if is_on_nomad(round) { fate_on_nomad(pod).to_owned() } else { fate(pod, unmovable.as_ref()) },
         ]
     }));
     columns(&rows)
@@ -122,6 +144,15 @@ fn fate(pod: &PodView<'_>, unmovable: Option<&BTreeMap<String, Unmovable>>) -> S
         },
     };
     fate.to_owned()
+}
+
+/// The same where nodes are drained before they go, and go once all of their tasks have ended.
+fn fate_on_nomad(pod: &PodView<'_>) -> &'static str {
+    match pod.spec.kind {
+        PodKind::DaemonSet => "goes with it: system job",
+        _ if pod.deleting || !pod.blocks_removal() => "is stopping already",
+        _ => "moves first: the node is drained",
+    }
 }
 
 /// The one group that the node is in.
@@ -175,10 +206,15 @@ fn kept(round: &Round, group: &Group, view: &NodeView<'_>) -> Vec<String> {
     }
     let Some(report) = round.plan.report.group(&group.name) else { return Vec::new() };
     let name = &group.name;
-    let mut lines = if report.wanted < 0 {
-        turn(round, group, view)
-    } else {
-        vec![format!("kept: {name} {}", wish(round, group, report))]
+    let mut lines = match group.strategy {
+        Strategy::MemoryPool(_) | Strategy::CpuPool(_) if report.wanted < 0 => {
+            vec![format!(
+                "kept: {name} {}; the least loaded go first, of equal ones the newest",
+                wish(round, group, report)
+            )]
+        }
+        _ if report.wanted < 0 => turn(round, group, view),
+        _ => vec![format!("kept: {name} {}", wish(round, group, report))],
     };
     let about = |subject: &Subject| matches!(subject, Subject::Cluster) || *subject == Subject::Group(name.clone());
     lines.extend(shown(round, &refusals_about(round, about)));
