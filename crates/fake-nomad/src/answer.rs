@@ -16,6 +16,9 @@ use crate::{Shared, change, read};
 /// What a request may carry.
 const LIMIT: usize = 1 << 20;
 
+/// The only one.
+pub(crate) const REGION: &str = "global";
+
 /// Before the headers.
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -73,6 +76,11 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request) -> Response<B
             Answer::text(500, "rpc error: connection refused")
         }
         _ if path.first().map(String::as_str) != Some("v1") => Answer::text(404, ""),
+        _ if query.get("region").is_some_and(|region| region != REGION)
+            && path.get(1).is_none_or(|of| of != "regions") =>
+        {
+            Answer::text(500, "No path to region")
+        }
         _ if method == "GET" => {
             wait(shared, &query).await;
             shared.with(|state| read::read(state, shared.face, &asked))
@@ -82,14 +90,15 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request) -> Response<B
     respond(shared, answer)
 }
 
-/// A question with an index waits until there is something newer.
+/// A question with an index waits until there is something newer, or the server goes back to an older state.
 async fn wait(shared: &Shared, query: &BTreeMap<String, String>) {
     let Some(index) = query.get("index").and_then(|index| index.parse::<u64>().ok()).filter(|index| *index > 0) else {
         return;
     };
     let seconds = query.get("wait").and_then(|wait| wait.trim_end_matches('s').parse().ok()).unwrap_or(300);
     let mut changed = shared.changed.subscribe();
-    let newer = changed.wait_for(|now| *now > index);
+    let begin = *changed.borrow();
+    let newer = changed.wait_for(|now| *now > index || *now < begin);
     let _ = timeout(Duration::from_secs(seconds), newer).await;
 }
 

@@ -63,6 +63,7 @@ impl JobSpec {
 }
 
 /// A job.
+#[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     pub(crate) stopped: bool,

@@ -53,6 +53,9 @@ pub struct Fake {
     running: Option<Runtime>,
 }
 
+/// A snapshot of what a server keeps.
+pub struct Saved(State);
+
 /// What requests and the passing of time have to do with.
 pub(crate) struct Shared {
     pub(crate) face: Face,
@@ -129,6 +132,19 @@ impl Fake {
         Ok(())
     }
 
+    /// Keeps its state, as `nomad operator snapshot save` does.
+    pub fn save(&self) -> Saved {
+        Saved(self.shared.state().clone())
+    }
+
+    /// Goes back to a state that was kept, and to the number that it had. Whoever waits for a change is answered.
+    pub fn restore(&self, saved: &Saved) {
+        self.with(|state| {
+            state.restore(&saved.0);
+            schedule::wake(state);
+        });
+    }
+
     /// Where it answers.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -142,6 +158,13 @@ impl Fake {
     /// How many requests there were to paths that begin so.
     pub fn asked(&self, path: &str) -> usize {
         self.shared.state().seen.iter().filter(|seen| seen.path.starts_with(path)).count()
+    }
+
+    /// The number of the state from which a list has last been waited for.
+    pub fn waits_from(&self, list: &str) -> Option<u64> {
+        let state = self.shared.state();
+        let own = state.seen.iter().rev().filter(|seen| seen.path == format!("v1/{list}"));
+        own.flat_map(|seen| seen.query.split('&')).find_map(|pair| pair.strip_prefix("index=")?.parse().ok())
     }
 
     /// From now on requests fail in this way; None ends that.

@@ -53,6 +53,7 @@ impl Default for NodeSpec {
 }
 
 /// A node.
+#[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
     pub(crate) status: &'static str,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Asked};
+use crate::answer::{Answer, Asked, REGION};
 use crate::state::{Failing, State, nanoseconds};
 use crate::{Face, variables};
 
@@ -23,6 +23,8 @@ pub(crate) fn read(state: &State, face: Face, asked: &Asked<'_>) -> Answer {
     let resources = asked.query.get("resources").is_some_and(|value| value == "true");
     match *asked.path {
         ["nodes" | "node", ..] | ["client", ..] if !token.may_touch_nodes() => denied(),
+        ["node", id, ..] if id.len() != 36 => malformed("node"),
+        ["allocation", id] if id.len() != 36 => malformed("alloc"),
         ["nodes"] => list(face, asked, state.nodes.values().map(|node| node.stub(face, resources)).collect()),
         ["node", id] => match state.nodes.get(id) {
             Some(node) => Answer::json(node.to_json(face)),
@@ -67,9 +69,14 @@ pub(crate) fn read(state: &State, face: Face, asked: &Asked<'_>) -> Answer {
         ["var", ref path @ ..] if face == Face::New => variables::read(state, &(namespace.to_owned(), path.join("/"))),
         ["agent", "self"] => Answer::json(json!({ "config": { "Version": { "Version": face.version() } } })),
         ["status", "leader"] => Answer::json(json!("127.0.0.1:4647")),
-        ["regions"] => Answer::json(json!(["global"])),
+        ["regions"] => Answer::json(json!([REGION])),
         _ => Answer::text(404, ""),
     }
+}
+
+/// What is no ID.
+fn malformed(kind: &str) -> Answer {
+    Answer::text(500, &format!("{kind} lookup failed: index error: UUID must be 36 characters"))
 }
 
 /// Nomad 1.0 does not know pages.

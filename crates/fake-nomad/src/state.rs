@@ -35,7 +35,7 @@ pub enum Failing {
 }
 
 /// Everything.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
     /// Grows with every change.
     pub(crate) index: u64,
@@ -57,6 +57,13 @@ impl State {
     pub(crate) fn change(&mut self) -> u64 {
         self.index += 1;
         self.index
+    }
+
+    /// Goes back to what `saved` knew. What was seen, how it fails and which IDs are new is of this server alone.
+    pub(crate) fn restore(&mut self, saved: &State) {
+        let State { index, nodes, jobs, allocations, variables, tokens, .. } = saved.clone();
+        (self.index, self.nodes, self.jobs, self.allocations) = (index, nodes, jobs, allocations);
+        (self.variables, self.tokens) = (variables, tokens);
     }
 
     /// A new ID, in the form of Nomad's.

@@ -15,6 +15,7 @@ use crate::state::{State, nanoseconds};
 const LIMIT: usize = 64 << 10;
 
 /// A variable.
+#[derive(Clone)]
 pub(crate) struct Variable {
     pub(crate) items: BTreeMap<String, String>,
     pub(crate) created: u64,
@@ -26,6 +27,7 @@ pub(crate) struct Variable {
 }
 
 /// A lock that somebody has.
+#[derive(Clone)]
 pub(crate) struct Lock {
     pub(crate) id: String,
     pub(crate) ttl: Duration,

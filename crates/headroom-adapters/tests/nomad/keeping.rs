@@ -67,6 +67,27 @@ async fn two_instances_never_overwrite_each_other() {
     one.save(&memory(3)).await.expect_err("another is there");
 }
 
+/// What the server went back to is older than what is remembered here, which nobody has overtaken.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_is_kept_again_after_the_server_went_back_to_a_snapshot() {
+    let fake = Fake::start(Face::New).await.expect("a port");
+    let empty = fake.save();
+    // Somebody else's, who led before.
+    Variables::new(open(&fake), "headroom").save(&memory(1)).await.expect("it is kept");
+    let older = fake.save();
+    let notes = Variables::new(open(&fake), "headroom");
+    notes.load().await.expect("an answer");
+    for (servers, saved) in [(10, older), (20, empty)] {
+        notes.save(&memory(servers)).await.expect("it is kept");
+        fake.restore(&saved);
+        let error = notes.save(&memory(servers + 1)).await.unwrap_err().to_string();
+        assert!(error.contains("was written by somebody else"), "{error}");
+        notes.save(&memory(servers + 2)).await.expect("it is kept");
+        let next = Variables::new(open(&fake), "headroom");
+        assert_eq!(next.load().await.expect("an answer"), Some(memory(servers + 2)));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_paused_is_kept_beside_it() {
     let fake = Fake::start(Face::New).await.expect("a port");

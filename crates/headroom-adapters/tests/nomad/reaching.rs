@@ -1,10 +1,12 @@
 //! The ways to a Nomad: over TLS, and through a socket in the file system.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fake_nomad::{Face, Fake, Token};
+use fake_nomad::{Face, Failing, Fake, NodeSpec, Token};
 use headroom_adapters::cluster::nomad::client::{Access, CallError, Client, ConnectError};
+use headroom_adapters::cluster::nomad::{node_of, readable};
 use headroom_adapters::fence::Fence;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
@@ -14,6 +16,8 @@ use rustls::{RootCertStore, ServerConfig};
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio_rustls::TlsAcceptor;
+
+use super::FACES;
 
 /// In PEM: `ca.pem` has signed `provider` and `client`, and not `stranger`. All are of localhost and 127.0.0.1.
 fn file(name: &str) -> PathBuf {
@@ -32,7 +36,7 @@ fn client(address: &str, environment: &[(&str, &Path)]) -> Result<Client, Connec
 /// Whether it is answered.
 async fn answers(address: &str, environment: &[(&str, &Path)]) -> Result<(), CallError> {
     let client = client(address, environment).expect("a client");
-    client.regions().await.map(|regions| assert_eq!(regions, ["global"]))
+    client.nodes().await.map(drop)
 }
 
 async fn pass_on(mut from: impl AsyncRead + AsyncWrite + Unpin, to: &str) {
@@ -144,4 +148,44 @@ async fn a_socket_in_the_file_system_is_a_way_too() {
     let none = folder.path().join("none.sock");
     let error = answers(&format!("unix://{}", none.display()), &[]).await.expect_err("nobody listens");
     assert!(matches!(error, CallError::Unreachable(_)), "{error:?}");
+}
+
+/// `address` alone says where, and these variables the rest: what becomes of it, in one text.
+async fn fails(address: &str, environment: &[(&str, &Path)]) -> String {
+    let client = client(address, environment).expect("a client");
+    let error = readable(&client).await.expect_err("it is refused");
+    format!("{error}: {}", error.source().expect("a reason"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_refused_is_told_at_once_what_to_do() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let id = fake.add_node(NodeSpec::default());
+        let url = fake.url();
+        readable(&client(&url, &[("NOMAD_REGION", Path::new("global"))]).expect("a client"))
+            .await
+            .expect("it is known");
+        let mars = fails(&url, &[("NOMAD_REGION", Path::new("mars"))]).await;
+        let hint =
+            "hint: set `region` in `cluster: { nomad: … }`, or NOMAD_REGION, to one that `nomad server members` shows";
+        assert_eq!(mars, format!("the list of nodes cannot be read: Nomad answers 500: No path to region; {hint}"));
+        let open = client(&url, &[]).expect("a client");
+        open.node(&id).await.expect("it is there");
+        let short = open.node("zzz").await.expect_err("that is no ID").to_string();
+        let said = "Nomad answers 500: node lookup failed: index error: UUID must be 36 characters";
+        assert_eq!(short, format!("{said}; hint: give the whole ID, which has 36 characters"));
+        let short = node_of(&open, "zzz").await.expect_err("nor is that").to_string();
+        assert!(short.contains("500: alloc lookup failed") && short.contains("hint: give the whole ID"), "{short}");
+        fake.set_tokens(vec![Token { nodes: false, ..Token::client("ours", Some("*")) }]);
+        let hint = "; hint: set NOMAD_TOKEN to the secret ID of a token with the policy that docs/nomad.md shows";
+        for token in ["ours", "nobodys"] {
+            let refused = fails(&url, &[("NOMAD_TOKEN", Path::new(token))]).await;
+            assert!(refused.starts_with("the list of nodes cannot be read: Nomad answers 403: "), "{refused}");
+            assert!(refused.ends_with(hint), "{refused}");
+        }
+        fake.fail(Some(Failing::NoLeader));
+        let refused = fails(&url, &[]).await;
+        assert_eq!(refused, "the list of nodes cannot be read: Nomad answers 500: No cluster leader");
+    }
 }

@@ -145,6 +145,30 @@ async fn what_cannot_be_read_stays_as_it_was_and_gets_old() {
     }
 }
 
+/// The number of the state goes back, and with a number from before it one would wait for changes that come later.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_went_back_to_a_snapshot_is_followed() {
+    for face in FACES {
+        let fake = Fake::start(face).await.expect("a port");
+        let one = fake.add_node(node("one"));
+        let saved = fake.save();
+        let mut sight = Sight::of(open(&fake));
+        fake.add_node(node("two"));
+        for eligible in [false, true, false] {
+            fake.set_eligible(&one, eligible);
+        }
+        let ineligible = |seen: &Snapshot| seen.node(&one).is_some_and(|view| view.node.taint(INELIGIBLE).is_some());
+        sight.until("both nodes", |seen, _| seen.node_count() == 2 && ineligible(seen)).await;
+        sight.until("it waits", |_, _| fake.waits_from("nodes") == Some(5)).await;
+        fake.restore(&saved);
+        sight.until("one node as it was", |seen, _| seen.node_count() == 1 && !ineligible(seen)).await;
+        sight.until("it waits anew", |_, _| fake.waits_from("nodes") == Some(1)).await;
+        fake.set_eligible(&one, false);
+        sight.until("what comes then", |seen, _| ineligible(seen)).await;
+        sight.until("it waits for what comes next", |_, _| fake.waits_from("nodes") == Some(2)).await;
+    }
+}
+
 /// A client that ends is down and stays eligible.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_down_but_eligible_is_not_ready_and_its_tasks_are_lost() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use headroom_adapters::cluster::Cluster;
 use headroom_adapters::cluster::kubernetes::{Kubernetes, client};
-use headroom_adapters::cluster::nomad::Nomad;
+use headroom_adapters::cluster::nomad::{Nomad, readable};
 use headroom_adapters::fence::Fence;
 use headroom_core::policy::Policy;
 use headroom_core::snapshot::Builder;
@@ -45,7 +45,7 @@ pub(crate) fn read(
             }
             config::Cluster::Nomad(settings) => {
                 let client = nomad::connect(settings, Fence::closed())?;
-                client.regions().await.context("Nomad does not answer")?;
+                readable(&client).await?;
                 let cluster = Nomad::start(client);
                 let measured = policy.map(nomad::measured).unwrap_or_default();
                 cluster.measure(measured, settings.cpu_usage.meter());

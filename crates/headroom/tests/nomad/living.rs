@@ -110,6 +110,19 @@ async fn groups_are_paused_by_a_variable() {
     headroom.stop();
 }
 
+/// Who asks for a plan is told what is wrong, and does not wait for a cluster that cannot be read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_region_that_nomad_does_not_know_is_named() {
+    let fake = Fake::start(Face::New).await.expect("a port");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("headroom.yaml"), config("{ region: mars }")).expect("a file");
+    let plan = ask(&fake.url(), &["plan"], folder.path());
+    let error = String::from_utf8_lossy(&plan.stderr).into_owned();
+    assert!(!plan.status.success() && error.contains("No path to region"), "{plan:?}");
+    assert!(error.contains("hint: set `region` in `cluster: { nomad: … }`, or NOMAD_REGION"), "{error}");
+    assert_eq!(fake.asked("v1/nodes"), 1, "{error}");
+}
+
 /// The lists of a weak token are empty or short, without a word. Nothing goes by them, and no secret is shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_weak_token_holds_every_server() {

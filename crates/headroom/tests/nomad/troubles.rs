@@ -82,6 +82,32 @@ async fn restarted(scene: &mut Scene) {
     headroom.stop();
 }
 
+/// What the server knew since is gone, what Headroom kept in it included, and a server that it did not know comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_went_back_to_a_snapshot_is_followed() {
+    let scenes = Scenes::of_each().await;
+    join_all(scenes.each.iter().map(restored)).await;
+}
+
+async fn restored(scene: &Scene) {
+    let config = scene.config("", &[scene.pool("job", "min: 0, max: 4", 0)]);
+    let headroom = scene.headroom("headroom", &scene.cluster.url(), &config);
+    scene.cluster.run(&Job::of("first", 850)).await;
+    scene.until("a task runs", &headroom, |view| view.running("first") == 1).await;
+    let before = scene.cluster.save().await;
+    scene.cluster.run(&Job::of("second", 600)).await;
+    let two = |view: &View| view.running("second") == 1 && view.usable("job") == 2;
+    scene.until("another runs on another server", &headroom, two).await;
+    scene.cluster.restore(before).await;
+    let one = |view: &View| view.nodes.len() == 1 && view.running("first") == 1 && scene.servers() == 1;
+    scene.until("one server is left for what was known", &headroom, one).await;
+    scene.cluster.run(&Job::of("third", 600)).await;
+    let two = |view: &View| view.running("first") == 1 && view.running("third") == 1 && view.usable("job") == 2;
+    scene.until("it grows again", &headroom, two).await;
+    assert_eq!((scene.called("create"), scene.called("delete")), (3, 1), "{:?}", scene.calls());
+    headroom.stop();
+}
+
 /// Two tasks on one server, and a third on another.
 async fn two_servers(scene: &Scene, headroom: &Headroom) {
     scene.cluster.run(&Job::of("first", 600)).await;

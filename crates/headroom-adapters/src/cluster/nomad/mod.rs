@@ -29,6 +29,7 @@ use super::{Cluster, ClusterError, Observation, Refused};
 pub use busy::{Meter, PrometheusQuery};
 pub use lease::VariableLease;
 pub use notes::Variables;
+pub use read::{Unread, readable};
 pub use rights::Rights;
 
 /// A Nomad region.

@@ -191,7 +191,8 @@ impl Notebook for Variables {
         if known.unsure {
             let head = self.read(&path).await?.unwrap_or_default();
             let ours = head.items.get(WRITER).is_some_and(|stamp| stamp.starts_with(&self.writer));
-            if head.modify_index != known.index && !ours {
+            // Somebody else's is later. An earlier one, or none, is there when Nomad's state went back to a snapshot of it.
+            if head.modify_index > known.index && !ours {
                 return Err(NotebookError::NotKept(Box::new(NoteError::Overtaken { path })));
             }
             let set = head.items.get(SET).cloned();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use headroom_core::policy::Selection;
@@ -12,6 +13,7 @@ use super::client::{CallError, Client, Listed};
 use super::object::{self, Allocation, Job, Node};
 use super::rights::rights;
 use super::translate::{self, Gathered, Sight};
+use super::watch::LISTS;
 
 /// Whole nodes and jobs that are asked for at once.
 const CALLS: usize = 16;
@@ -35,8 +37,8 @@ pub(super) struct Reading {
 /// What could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} cannot be read")]
-pub(super) struct Unread {
-    what: &'static str,
+pub struct Unread {
+    what: String,
     source: CallError,
 }
 
@@ -49,7 +51,10 @@ impl Reader {
         meter: &Meter,
     ) -> Result<Reading, Unread> {
         let at = Timestamp::now();
-        let unread = |what| move |source| Unread { what, source };
+        let unread = |what: &str| {
+            let what = what.to_owned();
+            move |source| Unread { what, source }
+        };
         let mut gathered = Gathered::default();
         // An allocation is translated as soon as its text is there: there may be very many.
         let add = |object: Result<Allocation, serde_json::Error>| {
@@ -92,6 +97,15 @@ impl Reader {
         sight.warnings.append(&mut warnings);
         Ok(Reading { sight, at })
     }
+}
+
+/// Whether the lists that are followed may be read, so that whoever waits for an answer knows at once what is wrong.
+pub async fn readable(client: &Client) -> Result<(), Unread> {
+    for list in LISTS {
+        let asked = client.wait_for(list, 0, Duration::ZERO).await;
+        asked.map_err(|source| Unread { what: format!("the list of {list}"), source })?;
+    }
+    Ok(())
 }
 
 /// Brings the whole nodes up to date, and answers why some cannot be understood. Lists leave out the meta attributes, by which

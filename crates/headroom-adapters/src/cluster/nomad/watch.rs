@@ -32,7 +32,7 @@ const WAIT: Duration = Duration::from_secs(60);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Lists whose changes are worth a look.
-const LISTS: [&str; 3] = ["nodes", "allocations", "jobs"];
+pub(super) const LISTS: [&str; 3] = ["nodes", "allocations", "jobs"];
 
 /// How long a node whose machine has been removed may take to be down.
 const GOING: Duration = Duration::from_secs(300);

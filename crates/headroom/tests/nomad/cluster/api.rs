@@ -171,6 +171,19 @@ impl Api {
         self.send(self.http.delete(format!("{}/v1/job/{job}", self.url))).await;
     }
 
+    pub(super) async fn save(&self) -> Vec<u8> {
+        let answer = self.http.get(self.snapshot()).send().await.expect("an answer");
+        answer.error_for_status().expect("a snapshot").bytes().await.expect("all of it").into()
+    }
+
+    pub(super) async fn restore(&self, snapshot: Vec<u8>) {
+        self.send(self.http.put(self.snapshot()).body(snapshot)).await;
+    }
+
+    fn snapshot(&self) -> String {
+        format!("{}/v1/operator/snapshot", self.url)
+    }
+
     /// From Nomad 1.7 on.
     pub(super) async fn has_locks(&self) -> bool {
         let agent = self.get("/v1/agent/self").await.expect("an answer");

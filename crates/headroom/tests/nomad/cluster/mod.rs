@@ -6,7 +6,7 @@ mod real;
 
 use std::path::Path;
 
-use fake_nomad::{Face, Fake};
+use fake_nomad::{Face, Fake, Saved};
 use serde_json::json;
 
 pub(crate) use api::{Job, View};
@@ -24,6 +24,12 @@ pub(crate) struct Cluster {
 enum Kind {
     Fake(Face, Fake),
     Real(Real),
+}
+
+/// What a server knew at some time.
+pub(crate) enum Snapshot {
+    Fake(Saved),
+    Real(Vec<u8>),
 }
 
 /// The token with which tests themselves ask a pretended Nomad that has an ACL system.
@@ -120,6 +126,23 @@ impl Cluster {
         match &mut self.kind {
             Kind::Fake(_, fake) => fake.resume().expect("its port is free"),
             Kind::Real(real) => real.resume().await,
+        }
+    }
+
+    /// Keeps what its server knows.
+    pub(crate) async fn save(&self) -> Snapshot {
+        match &self.kind {
+            Kind::Fake(_, fake) => Snapshot::Fake(fake.save()),
+            Kind::Real(_) => Snapshot::Real(self.api.save().await),
+        }
+    }
+
+    /// Its server goes back to what it knew then.
+    pub(crate) async fn restore(&self, snapshot: Snapshot) {
+        match (&self.kind, snapshot) {
+            (Kind::Fake(_, fake), Snapshot::Fake(saved)) => fake.restore(&saved),
+            (_, Snapshot::Real(saved)) => self.api.restore(saved).await,
+            (Kind::Real(_), Snapshot::Fake(_)) => panic!("it is that of another one"),
         }
     }
 

@@ -142,11 +142,6 @@ impl Client {
         self.put(&["node", node, "purge"], json!({})).await
     }
 
-    /// The regions that are known, which everybody may ask for.
-    pub async fn regions(&self) -> Result<Vec<String>, CallError> {
-        self.get(&["regions"], Vec::new()).await?.read()
-    }
-
     /// Whom Nomad takes the caller for.
     pub async fn token(&self) -> Result<Token, CallError> {
         self.get(&["acl", "token", "self"], Vec::new()).await?.read()

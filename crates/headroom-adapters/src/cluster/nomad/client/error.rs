@@ -9,7 +9,7 @@ const WORDS: usize = 300;
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// Nomad says no, in its own words.
-    #[error("Nomad answers {status}: {words}")]
+    #[error("Nomad answers {status}: {words}{}", hint(*status, words))]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -37,6 +37,19 @@ pub enum CallError {
     /// There is no connection.
     #[error("Nomad does not answer")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What the user can do about a refusal, where that is known.
+fn hint(status: u16, words: &str) -> &'static str {
+    if words.contains("No path to region") {
+        "; hint: set `region` in `cluster: { nomad: … }`, or NOMAD_REGION, to one that `nomad server members` shows"
+    } else if words.contains("UUID must be 36 characters") {
+        "; hint: give the whole ID, which has 36 characters"
+    } else if status == 403 {
+        "; hint: set NOMAD_TOKEN to the secret ID of a token with the policy that docs/nomad.md shows"
+    } else {
+        ""
+    }
 }
 
 impl CallError {
