@@ -97,6 +97,9 @@ pub struct Level {
     pub cpu: i128,
     /// Requested memory in bytes.
     pub memory: i128,
+    /// How busy the servers of a pool are together, in hundredths of a percent of one; None where that is not known of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy: Option<u64>,
     /// Since when the cluster has been less than half as large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fell_at: Option<Timestamp>,

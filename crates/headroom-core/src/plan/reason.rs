@@ -25,6 +25,8 @@ pub enum Resource {
     Pods,
     /// In nodes.
     Nodes,
+    /// How busy cpus are, in hundredths of a percent of one server.
+    Busy,
     /// In its own units.
     #[serde(untagged)]
     Extended(Arc<str>),
@@ -38,6 +40,7 @@ impl Resource {
             Resource::Cpu => MilliCpu(amount).to_string(),
             Resource::Memory | Resource::EphemeralStorage => Bytes(amount).to_string(),
             Resource::Pods | Resource::Nodes | Resource::Extended(_) => amount.to_string(),
+            Resource::Busy => format!("{}%", Percent(u32::try_from(amount).unwrap_or(u32::MAX))),
         }
     }
 }
@@ -50,6 +53,7 @@ impl fmt::Display for Resource {
             Resource::EphemeralStorage => f.write_str("ephemeral-storage"),
             Resource::Pods => f.write_str("pods"),
             Resource::Nodes => f.write_str("nodes"),
+            Resource::Busy => f.write_str("cpu load"),
             Resource::Extended(name) => f.write_str(name),
         }
     }

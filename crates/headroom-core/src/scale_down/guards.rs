@@ -46,10 +46,13 @@ pub(crate) fn doubt_fall(
     now: Timestamp,
 ) -> (Level, Option<Why>) {
     let Some(before) = before else { return (level, None) };
+    let level = Level { busy: level.busy.or(before.busy), ..level };
+    let busy = |level: &Level| i128::from(level.busy.unwrap_or_default());
     let pairs = [
         (Resource::Nodes, i128::from(before.nodes), i128::from(level.nodes)),
         (Resource::Cpu, before.cpu, level.cpu),
         (Resource::Memory, before.memory, level.memory),
+        (Resource::Busy, busy(before), busy(&level)),
     ];
     let fallen = pairs.iter().find(|(_, from, to)| to.saturating_mul(2) < *from);
     let Some((what, from, to)) = fallen else {
@@ -74,5 +77,5 @@ fn measure(snapshot: &Snapshot) -> Level {
         requests.memory += i128::from(class.spec.requests.memory) * count;
     }
     let nodes = u32::try_from(snapshot.node_count()).unwrap_or(u32::MAX);
-    Level { nodes, cpu: requests.cpu, memory: requests.memory, fell_at: None }
+    Level { nodes, cpu: requests.cpu, memory: requests.memory, busy: None, fell_at: None }
 }

@@ -1,6 +1,7 @@
 //! How the size of a group is decided: one file or folder for each strategy.
 
 mod arrivals;
+mod level;
 pub mod pending;
 pub(crate) mod pool;
 mod removed;

@@ -224,6 +224,41 @@ fn nothing_goes_when_what_runs_falls_by_more_than_half_at_once() {
     );
 }
 
+/// The same of load. Where some server does not say its own, what was known last still counts.
+#[test]
+fn nothing_goes_when_load_falls_by_more_than_half_at_once() {
+    check(
+        "group edge cpuPool max=9 target=4
+         node s{1..4} in=edge busy=80 age=1h
+         round
+         node s4 in=edge age=1h
+         after 15s
+         round
+         node s{1..4} in=edge busy=39 age=1h
+         after 15s
+         round
+         after 30s
+         round
+         after 15s
+         round",
+        expect![[r#"
+            edge 4, wants +0, 4 in service, 4 servers: 320% of 400% busy, 80% free
+
+            edge 4, wants +0, 4 in service, 4 servers: how busy they are is not known
+              not: group edge: how busy 1 of 4 servers are is not known, so its size stays
+
+            edge 4, wants -1, 4 in service, 3 servers: 156% of 400% busy, 244% free, more than 130%
+              not: group edge: cpu load fell from 320% to 156% at once, so nothing is removed before 2026-01-01T00:01:15Z
+
+            edge 4, wants -1, 4 in service, 3 servers: 156% of 400% busy, 244% free, more than 130%
+              not: group edge: cpu load fell from 320% to 156% at once, so nothing is removed before 2026-01-01T00:01:15Z
+
+            edge 4, wants -1, 4 in service, 3 servers: 156% of 400% busy, 244% free, more than 130%
+              edge: make s1 ineligible because 3 servers: 156% of 400% busy, 244% free, more than 130%
+        "#]],
+    );
+}
+
 /// A half less is believed at once.
 #[test]
 fn a_fall_by_half_is_believed() {

@@ -67,18 +67,16 @@ fn a_marked_node_is_ineligible_and_its_time_is_remembered() {
               web: evict default/a from n1 because marked for 5m, hard grace 5m is over; 1 pods are still on it
               not: node n2: marked, 1 pods on it, kept until they end or until 2026-01-01T00:06:00Z
 
-            web 3, wants +0, 1 in service, 2 tainted, cpu 70% (700m of 1), memory 2% (20 of 1000)
+            web 3, wants +0, 1 in service, 2 tainted, cpu 60% (600m of 1), memory 1% (10 of 1000)
               not: node n2: marked, 1 pods on it, kept until they end or until 2026-01-01T00:06:00Z
               not: node n1: marked, 1 pods on it, kept until they end or until 2026-01-01T00:15:15Z
 
-            web 3, wants +0, 1 in service, 2 tainted, cpu 70% (700m of 1), memory 2% (20 of 1000)
+            web 3, wants +0, 1 in service, 2 tainted, cpu 60% (600m of 1), memory 1% (10 of 1000)
               web: evict default/b from n2 because marked for 1h4m15s, hard grace 5m is over; 1 pods are still on it
               not: node n1: drained, 1 task not ended, told to stop at 2026-01-01T00:15:15Z
 
-            web 3 -> 1, wants -1, 1 in service, 2 tainted, cpu 0% (0 of 1), memory 0% (0 of 1000)
-              web: remove n1 because empty and marked for 1h5m30s, soft grace 2m
-              web: remove n2 because empty and marked for 1h4m30s, soft grace 2m
-              not: group web: would lose 1 nodes, at most 0 allowed by minimum 1
+            web 3, wants -1, 1 in service, 2 tainted, cpu 0% (0 of 1), memory 0% (0 of 1000)
+              not: group web: cpu fell from 700m to 0 at once, so nothing is removed before 2026-01-01T01:06:15Z
         "#]],
     );
 }
@@ -152,6 +150,67 @@ fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
 
             web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
               web: remove n1 because empty and marked for 2m30s, soft grace 2m
+        "#]],
+    );
+}
+
+/// What shows the tasks may be at fault, here as in pools of servers.
+#[test]
+fn nothing_is_marked_and_nothing_goes_when_what_runs_falls_by_more_than_half_at_once() {
+    check(
+        "group web onNomad min=0 max=9 above=90 slow=40/1 fast=20/1 step=15s soft=0s hard=5m coolDown=0s target=3
+         node n{1..3} in=web cpu=1000m memory=1000 age=1h
+         pod a on=n1 running cpu=10m memory=10
+         pod b on=n2 running cpu=500m memory=10
+         pod c on=n3 running cpu=500m memory=10
+         round
+         gone pod b
+         gone pod c
+         after 15s
+         round
+         after 45s
+         round",
+        expect![[r#"
+            web 3, wants -1, 3 in service, cpu 33.67% (1010m of 3), memory 1% (30 of 2.93Ki)
+              web: make n1 ineligible because cpu 33.67% (1010m of 3) is below 40%: 1 a step
+
+            web 3, wants -1, 2 in service, 1 tainted, cpu 0.5% (10m of 2), memory 0.5% (10 of 1.95Ki)
+              not: group web: cpu fell from 1010m to 10m at once, so nothing is removed before 2026-01-01T00:01:00Z
+              not: node n1: marked, 1 pods on it, kept until they end or until 2026-01-01T00:05:00Z
+
+            web 3, wants -1, 2 in service, 1 tainted, cpu 0.5% (10m of 2), memory 0.5% (10 of 1.95Ki)
+              web: make n2 ineligible because cpu 0.5% (10m of 2) is below 20%: 1 a step
+              not: node n1: marked, 1 pods on it, kept until they end or until 2026-01-01T00:05:00Z
+        "#]],
+    );
+}
+
+/// A task that is stopping on a node that is drained has been replaced: to count both would take the node back.
+#[test]
+fn a_task_that_is_being_replaced_counts_once() {
+    check(
+        "group web onNomad min=1 max=9 above=70 slow=40/1 fast=20/1 step=1m soft=0s hard=1m coolDown=0s target=2
+         node n{1..2} in=web cpu=1000m memory=1000 age=1h
+         pod a on=n1 running cpu=300m memory=10 controller=Job/a
+         pod b on=n2 running cpu=300m memory=10 controller=Job/b
+         pod c on=n2 running cpu=50m memory=10 controller=Job/c
+         round
+         after 1m
+         round
+         node n1 in=web cpu=1000m memory=1000 age=1h ineligible taint=nomad/draining:NoExecute
+         pod a on=n1 running cpu=300m memory=10 deleting
+         pod a2 on=n2 running cpu=300m memory=10 controller=Job/a
+         after 15s
+         round",
+        expect![[r#"
+            web 2, wants -1, 2 in service, cpu 32.5% (650m of 2), memory 1.5% (30 of 1.95Ki)
+              web: make n1 ineligible because cpu 32.5% (650m of 2) is below 40%: 1 a step
+
+            web 2, wants +0, 1 in service, 1 tainted, cpu 65% (650m of 1), memory 3% (30 of 1000)
+              web: evict default/a from n1 because marked for 1m, hard grace 1m is over; 1 pods are still on it
+
+            web 2, wants +0, 1 in service, 1 tainted, cpu 65% (650m of 1), memory 3% (30 of 1000)
+              not: node n1: marked, 1 pods on it, kept until they end or until 2026-01-01T00:11:15Z
         "#]],
     );
 }

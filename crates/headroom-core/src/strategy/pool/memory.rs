@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Pass;
-use super::servers::is_out_of_service;
 use super::unplaced::NewServer;
 use crate::memory::GroupMemory;
 use crate::plan::{MemoryNeed, SizedBy, Why};
@@ -13,7 +12,7 @@ use crate::policy::{Hardware, MemoryPool};
 use crate::quantity::{Resources, ceil_div};
 use crate::round::Round;
 use crate::snapshot::NodeView;
-use crate::strategy::utilization::Members;
+use crate::strategy::utilization::{Members, replaced_on};
 
 /// A server that does not say what hardware it is counts as one of the list when it offers what that does, as nearly as
 /// this share of it, in percent.
@@ -63,15 +62,9 @@ impl<'a> Pass<'_, 'a> {
     }
 }
 
-/// The memory that tasks on a server have. On one that gets no new tasks those count that have to land somewhere: what is
-/// told to stop there has been replaced, and its replacement counts where it is.
+/// The memory that tasks on a server have, as far as it is wanted there or elsewhere.
 fn used_on(view: &NodeView<'_>) -> i128 {
-    let all = view.sums.used.memory - view.sums.daemon_sets.memory;
-    if !is_out_of_service(view.node) {
-        return all;
-    }
-    let stopping = view.pods_unsorted().filter(|pod| pod.deleting && pod.blocks_removal());
-    all - stopping.map(|pod| i128::from(pod.spec.requests.memory)).sum::<i128>()
+    view.sums.used.memory - view.sums.daemon_sets.memory - replaced_on(view).memory
 }
 
 /// How many servers make up for those that offer less than expected. What larger ones have beyond it makes up for

@@ -9,7 +9,6 @@
 mod cpu;
 mod grow;
 mod leave;
-mod level;
 mod lost;
 mod memory;
 mod replace;
@@ -23,8 +22,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::arrivals;
 use super::utilization::{Members, not_ready_since};
+use super::{arrivals, level};
 use crate::backoff::{Backoffs, Key};
 use crate::guard::{self, Limits};
 use crate::machines::{Machines, Observed, machines};

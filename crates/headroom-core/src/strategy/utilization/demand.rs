@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::nodes::is_ineligible;
+use super::nodes::{is_ineligible, replaced_on};
 use crate::policy::{CountPods, RunsOn, Utilization};
 use crate::quantity::{Resources, Totals};
 use crate::snapshot::{ClassView, NodeView, Readiness};
@@ -41,17 +41,14 @@ impl<'a> Demand<'a> {
         let mut demand = Demand::default();
         let mut bound = 0;
         let mut blocking = 0;
-        // Nothing can be placed on the others, so that neither their capacity nor what is on them counts; but what is on
-        // nodes that Headroom marked has to find another place.
-        let serves = |view: &&NodeView<'_>| {
-            !on_nomad
-                || marked.contains_key(&view.node.name)
-                || view.node.readiness == Readiness::Ready && !view.node.unschedulable && !is_ineligible(view.node)
-        };
-        for view in nodes.iter().filter(serves) {
+        for view in nodes.iter().filter(|view| counts_on(settings, marked, view)) {
             blocking += u64::from(view.sums.blocking);
             if places {
                 add_totals(&mut demand.grow, &view.sums.used, &view.sums.daemon_sets);
+            }
+            if on_nomad {
+                let replaced = replaced_on(view);
+                add_totals(&mut demand.grow, &Totals::default(), &replaced);
             }
         }
         if places {
@@ -86,6 +83,13 @@ impl<'a> Demand<'a> {
             self.without_requests += u64::from(pods);
         }
     }
+}
+
+/// Whether what is on a node counts. On Nomad nothing can be placed on a node that is not ready and eligible, so that neither
+/// its capacity nor what is on it counts; but what is on nodes that Headroom marked has to find another place.
+pub fn counts_on(settings: &Utilization, marked: &BTreeMap<Arc<str>, Timestamp>, view: &NodeView<'_>) -> bool {
+    let serves = || view.node.readiness == Readiness::Ready && !view.node.unschedulable && !is_ineligible(view.node);
+    settings.runs_on == RunsOn::Kubernetes || marked.contains_key(&view.node.name) || serves()
 }
 
 fn asks_for_nothing(requests: &Resources) -> bool {

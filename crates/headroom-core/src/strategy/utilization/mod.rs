@@ -18,13 +18,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::pool::forget_marks;
-use super::removed;
-pub use demand::Demand;
+use super::{level, removed};
+pub use demand::{Demand, counts_on};
 use growth::Cooling;
 pub(crate) use health::not_ready_since;
 pub use health::{GroupHealth, group_health, unhealthy_since};
-pub(crate) use nodes::ineligible;
 pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, is_ineligible, newest_first, oldest_first, tainted_at};
+pub(crate) use nodes::{ineligible, replaced_on};
 use starve::Free;
 pub use starve::{Shortage, shortage};
 pub(crate) use threshold::is_larger;
@@ -69,6 +69,8 @@ struct Pass<'p> {
     marked: BTreeSet<Arc<str>>,
     /// Demand that keeps nodes, against capacity.
     keep: [Usage; 2],
+    /// Why nothing may be removed from this group for now, if so.
+    fell: Option<Why>,
     /// The reason against removing anything has been given.
     said_no_removal: bool,
 }
@@ -118,6 +120,10 @@ pub(crate) fn pass(
     let unhealthy = unhealthy_nodes(round, settings, members.nodes, &since);
     let health =
         settings.unhealthy.map(|settings| group_health(members.nodes, &since, &settings, round.now, &mut round.wake));
+    let fell = match settings.runs_on {
+        RunsOn::Kubernetes => None,
+        RunsOn::Nomad => level::fell(round, members, memory),
+    };
     let mut pass = Pass {
         group,
         settings,
@@ -134,6 +140,7 @@ pub(crate) fn pass(
         untainted: 0,
         marked: BTreeSet::new(),
         keep: usages(&Totals::default(), &Totals::default()),
+        fell,
         said_no_removal: false,
     };
     let actions = round.actions.len();

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::keys::{DRAINING, INELIGIBLE};
 use crate::machines::Machines;
 use crate::policy::{RunsOn, Utilization};
+use crate::quantity::Totals;
 use crate::snapshot::{Effect, Node, NodeView, Taint};
 
 /// Marks a node for removal; the value is the unix time in seconds at which it was set. Escalator's key, so that a
@@ -80,6 +81,17 @@ pub(super) fn removal_mark(settings: &Utilization, now: Timestamp) -> Taint {
 /// Whether a node of Nomad gets no new work.
 pub fn is_ineligible(node: &Node) -> bool {
     node.taint(INELIGIBLE).is_some() || node.taint(DRAINING).is_some()
+}
+
+/// What tasks have that are told to stop on a node of Nomad that gets no new work: they have been replaced, and their
+/// replacements count where they are.
+pub(crate) fn replaced_on(view: &NodeView<'_>) -> Totals {
+    let mut replaced = Totals::default();
+    if view.node.unschedulable || is_ineligible(view.node) {
+        let stopping = view.pods_unsorted().filter(|pod| pod.deleting && pod.blocks_removal());
+        stopping.for_each(|pod| replaced += &pod.spec.requests);
+    }
+    replaced
 }
 
 /// When a node was marked for removal: None without the taint, an error with the value when that is no unix time.

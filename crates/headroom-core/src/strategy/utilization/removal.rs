@@ -192,7 +192,7 @@ impl Pass<'_> {
 
     /// Whether anything may be removed; the reason against it is given once.
     fn may_remove(&mut self, round: &mut Round<'_>) -> bool {
-        match round.may_remove(self.group) {
+        match self.fell.clone().map_or_else(|| round.may_remove(self.group), Err) {
             Ok(()) => true,
             Err(why) => {
                 if !std::mem::replace(&mut self.said_no_removal, true) {
