@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use headroom_core::plan::{Action, Planned, Reason};
-use headroom_core::policy::{Group, Policy, Strategy};
+use headroom_core::policy::{Group, Policy, RunsOn, Strategy};
 use headroom_core::scale_down::CANDIDATE_TAINT;
 use jiff::Timestamp;
 use thiserror::Error;
@@ -73,9 +73,10 @@ fn judge_removal(world: &World, group: &Group, node: &Arc<str>) -> Result<(), St
         return Ok(());
     }
     let Some(marked) = marked else { return Err(format!("Headroom did not mark it, and it has {pods} pods")) };
-    let Strategy::Utilization(settings) = &group.strategy else {
-        return if pods == 0 { Ok(()) } else { Err(format!("it has {pods} pods")) };
-    };
+    if pods > 0 && group.strategy.runs_on() == RunsOn::Nomad {
+        return Err(format!("it has {pods} pods"));
+    }
+    let Strategy::Utilization(settings) = &group.strategy else { return Ok(()) };
     let marked_for = world.now().duration_since(marked);
     // Marks hold whole seconds, so that up to one second of the time since then may be missing.
     let grace = if pods == 0 { settings.soft_grace } else { settings.hard_grace };

@@ -188,7 +188,11 @@ fn utilization() -> impl Strategy<Value = Utilization> {
         select(vec![Effect::NoSchedule, Effect::NoExecute, Effect::PreferNoSchedule]),
         any::<bool>(),
         option::of(600..7200_i64),
-        (option::of(unhealthy), option::of(1..4_u32)),
+        (
+            option::of(unhealthy),
+            option::of(1..4_u32),
+            prop_oneof![2 => Just(RunsOn::Kubernetes), 1 => Just(RunsOn::Nomad)],
+        ),
         select(vec![CountPods::Selecting, CountPods::Selecting, CountPods::Placed, CountPods::Unconstrained]),
         any::<bool>(),
     )
@@ -200,12 +204,13 @@ fn utilization() -> impl Strategy<Value = Utilization> {
                 taint_effect,
                 scale_on_starve,
                 age,
-                (unhealthy, stop_after_failures),
+                (unhealthy, stop_after_failures, runs_on),
                 count_pods,
                 subtract,
             )| {
                 Utilization {
-                    count_pods,
+                    // An allocation always has its node.
+                    count_pods: if runs_on == RunsOn::Nomad { CountPods::Placed } else { count_pods },
                     scale_up_above: Percent::whole(fast + slow + up),
                     remove_slowly_below: Percent::whole(fast + slow),
                     remove_fast_below: Percent::whole(fast),
@@ -221,7 +226,7 @@ fn utilization() -> impl Strategy<Value = Utilization> {
                     unhealthy,
                     stop_after_failures,
                     daemon_sets: if subtract { DaemonSets::Subtract } else { DaemonSets::Ignore },
-                    runs_on: RunsOn::Kubernetes,
+                    runs_on,
                 }
             },
         )

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headroom_core::policy::RunsOn;
 use serde_json::json;
 
 use super::cpu_usage::{self, CpuUsage};
@@ -16,6 +17,16 @@ pub enum Cluster {
     Kubernetes,
     /// A Nomad region.
     Nomad(Nomad),
+}
+
+impl Cluster {
+    /// What kind of cluster it is.
+    pub(super) fn runs_on(&self) -> RunsOn {
+        match self {
+            Cluster::Kubernetes => RunsOn::Kubernetes,
+            Cluster::Nomad(_) => RunsOn::Nomad,
+        }
+    }
 }
 
 /// A Nomad region, and where Headroom keeps what it has to remember about it.

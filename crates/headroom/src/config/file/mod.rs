@@ -30,7 +30,7 @@ mod select;
 mod servers;
 mod slack;
 mod spare;
-mod strategy;
+pub(crate) mod strategy;
 pub(crate) mod taint;
 mod template;
 mod utilization;
@@ -92,7 +92,7 @@ impl From<File> for Config {
 }
 
 /// Tells groups that are sized by requests that they are on Nomad, where an allocation always has its node.
-fn on_nomad(policy: &mut Policy) {
+pub(crate) fn on_nomad(policy: &mut Policy) {
     for group in &mut policy.groups {
         if let Strategy::Utilization(settings) = &mut group.strategy {
             (settings.runs_on, settings.count_pods) = (RunsOn::Nomad, CountPods::Placed);
@@ -178,9 +178,11 @@ pub(super) fn file() -> Record<File> {
         )
         .check(&["groups", "discover"], has_groups)
         .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
-        .check(&["cluster", "groups"], |file, _, problems| strategy::check(&file.cluster, &file.groups, problems))
+        .check(&["cluster", "groups"], |file, _, problems| {
+            strategy::check(file.cluster.runs_on(), &file.groups, problems)
+        })
         .check(&["cluster", "discover"], |file, _, problems| {
-            strategy::check(&file.cluster, &file.discover, problems);
+            strategy::check(file.cluster.runs_on(), &file.discover, problems);
         })
         .check(&["cluster", "groups", "discover"], |file, _, problems| {
             discover::check(&file.cluster, &file.groups, &file.discover, problems);

@@ -1,8 +1,7 @@
 //! How the size of a group is decided.
 
-use headroom_core::policy::Strategy;
+use headroom_core::policy::{RunsOn, Strategy};
 
-use super::cluster::Cluster;
 use super::group::Draft;
 use super::{pending, pool, utilization};
 use crate::config::kind::{Kind, one_of, variant};
@@ -27,13 +26,13 @@ const ON_NOMAD: &str = "write `memoryPool`, `cpuPool` or `utilization`";
 const ON_KUBERNETES: &str = "write `pending: {}` or `utilization: {}`, or say `cluster: { nomad: {} }`";
 
 /// Reports groups whose strategy their cluster has no use for.
-pub(super) fn check(cluster: &Cluster, groups: &[Draft], problems: &mut Problems) {
+pub(crate) fn check(cluster: RunsOn, groups: &[Draft], problems: &mut Problems) {
     for draft in groups {
         let (message, hint) = match (cluster, &draft.group.strategy) {
-            (Cluster::Nomad(_), Strategy::Pending(_)) => {
+            (RunsOn::Nomad, Strategy::Pending(_)) => {
                 ("`pending` grows a group for the pods of a Kubernetes cluster, and this is a Nomad cluster", ON_NOMAD)
             }
-            (Cluster::Kubernetes, strategy) if strategy.is_pool() => {
+            (RunsOn::Kubernetes, strategy) if strategy.is_pool() => {
                 ("this is a strategy for the pools of a Nomad cluster, and this is a Kubernetes cluster", ON_KUBERNETES)
             }
             _ => continue,

@@ -10,7 +10,7 @@ mod workload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use headroom_core::policy::Strategy;
+use headroom_core::policy::{RunsOn, Strategy};
 use headroom_core::pricing::PriceEntry;
 use headroom_core::quantity::Money;
 use headroom_core::snapshot::Labels;
@@ -18,8 +18,8 @@ use headroom_sim::scenario::{Failover, NodeGroup, NodeType, Placement, Scenario}
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::file::growth::{self, Grows, Growth};
-use crate::config::file::{group, overlap};
-use crate::config::kind::{count, duration, list, map, words};
+use crate::config::file::{group, on_nomad, overlap, strategy};
+use crate::config::kind::{Kind, count, duration, list, map, words};
 use crate::config::problem::{Problem, Problems};
 use crate::config::record::{Places, Record};
 use machine::{Kinds, Machines};
@@ -35,6 +35,7 @@ pub(super) struct File {
     debounce: SignedDuration,
     seed: u32,
     placement: Placement,
+    cluster: Option<RunsOn>,
     growth: Growth,
     groups: Vec<group::Draft>,
     node_types: Vec<(Arc<str>, Kinds)>,
@@ -62,6 +63,13 @@ pub(super) fn file() -> Record<File> {
             placement(),
             |file| &mut file.placement,
             "Which of the nodes that fit the scheduler takes.",
+        )
+        .field(
+            "cluster",
+            cluster(),
+            |file| &mut file.cluster,
+            "What is pretended: on a Nomad cluster, groups with the strategy `utilization` are pools as well. Left out: \
+             `nomad` where a group has `memoryPool` or `cpuPool`, else `kubernetes`.",
         );
     growth::keys(record)
         .required(
@@ -82,6 +90,11 @@ pub(super) fn file() -> Record<File> {
         .field("workloads", map(workload::workload()), |file| &mut file.workloads, "Where pods come from, by name.")
         .field("events", list(event::event()), |file| &mut file.events, "What goes wrong, or is done by somebody else.")
         .check(&["groups"], |file, _, problems| overlap::check(&file.groups, problems))
+        .check(&["cluster", "groups"], |file, _, problems| {
+            if let Some(cluster) = file.cluster {
+                strategy::check(cluster, &file.groups, problems);
+            }
+        })
         .check(&["interval", "debounce"], |file, at, problems| {
             if file.debounce > file.interval {
                 let message = "`debounce` is longer than `interval`";
@@ -105,6 +118,10 @@ impl File {
     /// The scenario, once it is known to have no error.
     pub(super) fn scenario(self) -> Scenario {
         let mut policy = self.growth.policy(false, self.groups);
+        let has_pools = policy.groups.iter().any(|group| group.strategy.is_pool());
+        if self.cluster.unwrap_or(if has_pools { RunsOn::Nomad } else { RunsOn::Kubernetes }) == RunsOn::Nomad {
+            on_nomad(&mut policy);
+        }
         let named = |(name, kind): (Arc<str>, Kinds)| {
             let Kinds { node_type, labels, taints } = kind;
             (Arc::clone(&name), (Arc::new(NodeType { name, ..node_type }), labels, taints))
@@ -168,6 +185,7 @@ fn start() -> File {
         debounce: time::SECOND,
         seed: 1,
         placement: Placement::LeastAllocated,
+        cluster: None,
         growth: Growth::default(),
         groups: Vec::new(),
         node_types: Vec::new(),
@@ -178,7 +196,12 @@ fn start() -> File {
     }
 }
 
-fn placement() -> crate::config::kind::Kind<Placement> {
+fn cluster() -> Kind<Option<RunsOn>> {
+    words(&[("kubernetes", RunsOn::Kubernetes, "a Kubernetes cluster"), ("nomad", RunsOn::Nomad, "a Nomad cluster")])
+        .map(Some)
+}
+
+fn placement() -> Kind<Placement> {
     words(&[
         ("leastAllocated", Placement::LeastAllocated, "the emptiest, as kube-scheduler does by default"),
         ("mostAllocated", Placement::MostAllocated, "the fullest"),
