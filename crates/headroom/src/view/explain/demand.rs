@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use headroom_core::membership::Membership;
-use headroom_core::policy::{CountPods, Group};
+use headroom_core::policy::{CountPods, Group, Strategy};
 use headroom_core::quantity::{Bytes, MilliCpu};
-use headroom_core::snapshot::{ClassView, PodKind, PodSpec};
+use headroom_core::snapshot::{ClassView, NodeView, PodKind, PodSpec};
+use headroom_core::strategy::utilization::counts_on;
 
 use super::standing::counts;
 use crate::dump::Round;
@@ -59,7 +60,12 @@ fn counted<'r>(round: &'r Round, group: &Group) -> BTreeMap<&'r PodSpec, Pods> {
         let own = spec.kind != PodKind::DaemonSet;
         own && (placed || asking_others_too.iter().any(|class| std::ptr::eq(class.spec, spec)))
     };
-    for pod in nodes.iter().flat_map(|view| view.pods()).filter(|pod| counts_here(pod.spec)) {
+    let memory = round.memory.groups.get(&group.name);
+    let counts_on = |view: &&NodeView<'_>| match (&group.strategy, memory) {
+        (Strategy::Utilization(settings), Some(memory)) => counts_on(settings, &memory.marked, view),
+        _ => true,
+    };
+    for pod in nodes.iter().filter(counts_on).flat_map(|view| view.pods()).filter(|pod| counts_here(pod.spec)) {
         counted.entry(pod.spec).or_default().running += 1;
     }
     counted.retain(|_, pods| pods.running + pods.waiting > 0);

@@ -3,7 +3,7 @@
 use headroom_core::membership::groups_of_node;
 use headroom_core::memory::Places;
 use headroom_core::plan::{GroupReport, Placeholder, Placeholders, Refusal, Resource, Subject, Why};
-use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, Selection, Strategy, Utilization};
+use headroom_core::policy::{CountPods, DaemonSets, Group, Mode, RunsOn, Selection, Strategy, Utilization};
 use headroom_core::quantity::{Bytes, MilliCpu};
 use headroom_core::scale_down::marked_at;
 use headroom_core::snapshot::{NodeView, Readiness};
@@ -162,7 +162,12 @@ fn heeded(round: &Round, group: &Group) -> Option<String> {
 
 fn by_usage(settings: &Utilization) -> Vec<String> {
     let Utilization { scale_up_above, remove_slowly_below, slow_rate, remove_fast_below, fast_rate, .. } = settings;
+    let on_nomad = settings.runs_on == RunsOn::Nomad;
     let mut rules = vec![match settings.count_pods {
+        _ if on_nomad => {
+            "counts what runs on its nodes that are ready and eligible, or marked, and what waits and could run there"
+                .to_owned()
+        }
         CountPods::Selecting => "counts pods that ask for its label, wherever they run".to_owned(),
         CountPods::Unconstrained => "counts pods that ask for nothing of their node, wherever they run".to_owned(),
         CountPods::Placed => "counts pods that run on its nodes, and waiting pods that ask for its label".to_owned(),
@@ -173,25 +178,29 @@ fn by_usage(settings: &Utilization) -> Vec<String> {
         count(*slow_rate, "node"),
         duration(settings.step_interval),
     ));
-    rules.push(format!(
-        "a marked node goes when empty after {}; after {} its pods are evicted, and it goes in any case",
-        duration(settings.soft_grace),
-        duration(settings.hard_grace),
-    ));
+    let (soft_grace, hard_grace) = (duration(settings.soft_grace), duration(settings.hard_grace));
+    let last = if on_nomad {
+        format!("after {hard_grace} it is drained, and goes when its tasks have ended")
+    } else {
+        format!("after {hard_grace} its pods are evicted, and it goes in any case")
+    };
+    rules.push(format!("a marked node goes when empty after {soft_grace}; {last}"));
     if settings.daemon_sets == DaemonSets::Subtract {
-        rules.push("what DaemonSets request is taken off the capacity".to_owned());
+        let overhead = if on_nomad { "system jobs" } else { "DaemonSets" };
+        rules.push(format!("what {overhead} request is taken off the capacity"));
     }
     rules
 }
 
 fn nodes(round: &Round, group: &Group) -> Vec<String> {
     let sorted = sorted_nodes(round, group);
+    let on_nomad = group.strategy.runs_on() == RunsOn::Nomad;
     let lists = [
         ("in service", &sorted.in_service),
         ("booting", &sorted.booting),
         ("marked", &sorted.tainted),
         ("force-marked", &sorted.force_tainted),
-        ("cordoned", &sorted.cordoned),
+        (if on_nomad { "ineligible" } else { "cordoned" }, &sorted.cordoned),
     ];
     let mut rows = vec![row(["NAME", "STATE", "CPU USED", "MEMORY USED", "PODS"])];
     for (state, nodes) in lists {
