@@ -4,10 +4,14 @@ use std::collections::BTreeSet;
 
 use headroom_adapters::cloud::aws::{Aws, AwsGroup, FoundBy};
 use headroom_adapters::cloud::{Cloud as _, FoundGroup};
+use headroom_adapters::cluster::nomad;
 use headroom_adapters::fence::Fence;
+use headroom_core::machines::is_node;
 use headroom_core::snapshot::InstanceState;
 
+use super::stage::OnAws;
 use super::{account, alive, look, named, over};
+use crate::contract::{Given, Stage as _};
 use crate::fake_aws::{Answer, FakeAws, group, groups, member, nothing};
 use crate::moto::Moto;
 
@@ -21,6 +25,21 @@ async fn a_group_is_found_by_its_name_with_its_limits_and_machines() {
     let form = |machine: &String| machine.starts_with("aws:///eu-west-1a/i-");
     assert!(alive(&found).iter().all(form), "{found:?}");
     assert!(found.instances.iter().flatten().all(|instance| instance.state == InstanceState::Running));
+}
+
+/// It says the instance alone, and no provider id.
+#[tokio::test]
+async fn a_node_of_nomad_is_one_of_its_machines() {
+    let stage = OnAws::start(&[Given { name: "web", size: 2, min: 0, max: 9 }], Fence::open()).await;
+    let machines = stage.cloud().groups().await.unwrap().remove(0).instances.unwrap();
+    let instance = machines[1].provider_id.rsplit('/').next().unwrap();
+    let node = serde_json::json!({
+        "ID": "26ea97df-9000-c214-70c6-2af52121d38e", "Name": "ip-10-0-0-7", "Status": "ready",
+        "Attributes": { "unique.platform.aws.instance-id": instance, "unique.network.ip-address": "10.0.0.7" },
+    });
+    let node = nomad::translate::node(&serde_json::from_value(node).unwrap()).unwrap();
+    let own: Vec<bool> = machines.iter().map(|machine| is_node(machine, &node)).collect();
+    assert_eq!(own, [false, true]);
 }
 
 #[tokio::test]

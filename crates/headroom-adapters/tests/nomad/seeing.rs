@@ -169,6 +169,19 @@ async fn a_server_that_went_back_to_a_snapshot_is_followed() {
     }
 }
 
+/// Newer ones serve pages, and older ones the whole list whatever they are asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_list_is_read_to_its_end() {
+    for (face, pages) in [(Face::Old, 1), (Face::New, 2)] {
+        let fake = Fake::start(face).await.expect("a port");
+        for number in 0..5001 {
+            fake.add_node(node(&format!("n{number}")));
+        }
+        let listed = open(&fake).nodes().await.expect("a list");
+        assert_eq!((listed.objects.len(), listed.skipped.len(), fake.asked("v1/nodes")), (5001, 0, pages));
+    }
+}
+
 /// A client that ends is down and stays eligible.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_down_but_eligible_is_not_ready_and_its_tasks_are_lost() {

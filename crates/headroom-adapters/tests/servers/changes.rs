@@ -1,11 +1,14 @@
 //! Sizes, removals, and servers that nobody remembers.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use headroom_adapters::cloud::servers::process::Process;
+use headroom_adapters::cloud::servers::{ServerGroup, Servers};
 use headroom_adapters::cloud::{Cloud, CloudError};
 use headroom_adapters::fence::Fence;
 
-use super::shed::{Shed, jobs, show};
+use super::shed::{Shed, group, jobs, show};
 
 #[tokio::test]
 async fn servers_that_nobody_remembers_are_servers_of_their_group() {
@@ -107,4 +110,26 @@ async fn servers_that_are_being_asked_for_count() {
     let broken_off = tokio::time::timeout(Duration::from_millis(500), cloud.resize("jobs", 2, 4)).await;
     assert!(broken_off.is_err());
     assert_eq!(show(&cloud).await, "2, 2 Running");
+}
+
+/// As many as the configuration says are made at the same time, and no more.
+#[tokio::test]
+async fn servers_are_made_side_by_side_but_not_all_at_once() {
+    let shed = Shed::new().with("hold");
+    let process = Process::new(shed.commands(), "prod".into(), Fence::open());
+    let two = ServerGroup { parallel: NonZeroUsize::MIN.saturating_add(1), ..group("jobs") };
+    let cloud = Servers::new(process, "prod".into(), vec![two]);
+    let look = async {
+        while shed.calls() != "create first, create first" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let meanwhile = shed.calls();
+        shed.without("hold");
+        meanwhile
+    };
+    let (resized, meanwhile) = tokio::join!(cloud.resize("jobs", 0, 3), look);
+    resized.expect("three servers");
+    assert_eq!(meanwhile, "create first, create first", "the third waits");
+    assert_eq!(shed.calls(), "create first, create first, create first");
 }

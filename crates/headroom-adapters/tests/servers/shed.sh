@@ -9,6 +9,7 @@ create)
         echo "no $hardware left" >&2
         exit 75
     fi
+    while [ -e hold ]; do sleep 0.05; done
     # A process that stays, as a server would.
     [ ! -e lingers ] || sleep 5 &
     [ ! -e slow ] || sleep 2

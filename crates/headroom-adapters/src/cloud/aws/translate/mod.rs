@@ -40,7 +40,9 @@ pub(super) fn is_suspended(group: &aws::Group, process: &str) -> bool {
 fn instance(instance: &aws::Instance) -> Option<Instance> {
     let state = state(&instance.lifecycle_state)?;
     let provider_id = provider_id::of(&instance.availability_zone, &instance.instance_id).into();
-    Some(Instance { provider_id, state, ..Instance::default() })
+    // Nodes of Nomad know no more of their machine than the instance.
+    let addresses = vec![instance.instance_id.as_str().into()];
+    Some(Instance { provider_id, state, addresses, ..Instance::default() })
 }
 
 /// The state of a machine by its lifecycle; None when it is no machine of the group, or no more.
