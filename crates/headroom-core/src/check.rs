@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::guard::Limits;
 use crate::machines::is_node;
-use crate::membership::{Index, Membership};
+use crate::membership::{Membership, OfKind};
 use crate::plan::{Action, Evict, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
 use crate::quantity::Totals;
@@ -127,8 +127,8 @@ struct Checker<'a> {
     groups: FxHashMap<&'a str, (&'a Group, Option<Limits>)>,
     /// The size of each group before the plan.
     sizes: BTreeMap<&'a str, u32>,
-    /// By which groups a node is found to belong to one, whatever `membership` says.
-    index: Index<'a>,
+    /// The groups that a node belongs to, whatever `membership` says.
+    of_kind: OfKind<'a>,
     /// Why no node of a `pending` group may go, if so.
     unready: Option<String>,
     /// All disruption budgets are known.
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
             membership,
             groups: groups(snapshot, policy),
             sizes: sizes(snapshot, policy, membership),
-            index: Index::of(policy),
+            of_kind: OfKind::new(snapshot, policy),
             unready: unready.map(|why| why.to_string()),
             budgets_known: snapshot.coverage(Kind::PodDisruptionBudgets) == Coverage::Complete,
             now: plan.at,
@@ -369,9 +369,9 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn own_node(&self, name: &Arc<str>) -> Result<NodeView<'a>, Invariant> {
+    fn own_node(&mut self, name: &Arc<str>) -> Result<NodeView<'a>, Invariant> {
         let view = self.snapshot.node(name).ok_or_else(|| Invariant::UnknownNode(Arc::clone(name)))?;
-        match self.index.groups_of_node(self.policy, view.node).len() {
+        match self.of_kind.groups(&view).len() {
             1 => Ok(view),
             several => Err(Invariant::NotOneGroup(several)),
         }

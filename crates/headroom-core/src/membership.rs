@@ -25,7 +25,6 @@ pub struct Membership<'a> {
 impl<'a> Membership<'a> {
     /// Sorts the nodes and classes of `snapshot` into the groups of `policy`.
     pub fn of(snapshot: &'a Snapshot, policy: &Policy) -> Self {
-        let index = Index::of(policy);
         let mut membership = Membership {
             nodes: policy.groups.iter().map(|_| Vec::new()).collect(),
             classes: policy.groups.iter().map(|_| Vec::new()).collect(),
@@ -33,7 +32,7 @@ impl<'a> Membership<'a> {
         };
         let mut of_kind = OfKind::new(snapshot, policy);
         for view in snapshot.nodes() {
-            let groups = of_kind.groups(&index, policy, &view);
+            let groups = of_kind.groups(&view);
             match &*groups {
                 [] => {}
                 [only] => membership.nodes.get_mut(*only).into_iter().for_each(|nodes| nodes.push(view)),
@@ -41,7 +40,7 @@ impl<'a> Membership<'a> {
             }
         }
         for class in snapshot.classes() {
-            let groups = index.groups_of_pod(policy, class.spec);
+            let groups = of_kind.index.groups_of_pod(policy, class.spec);
             match groups.as_slice() {
                 [] if class.spec.kind == PodKind::Workload => membership.groupless_classes.push(class),
                 [] => {}
@@ -54,19 +53,24 @@ impl<'a> Membership<'a> {
 }
 
 /// The groups of each kind of nodes, found for the first node of the kind.
-struct OfKind {
+pub(crate) struct OfKind<'p> {
+    policy: &'p Policy,
+    index: Index<'p>,
     /// None where nodes are told apart by their capacity too, which their kind does not say.
     known: Option<Vec<Option<Rc<[usize]>>>>,
 }
 
-impl OfKind {
-    fn new(snapshot: &Snapshot, policy: &Policy) -> Self {
+impl<'p> OfKind<'p> {
+    /// Nothing is known of any kind yet.
+    pub(crate) fn new(snapshot: &Snapshot, policy: &'p Policy) -> Self {
         let by_labels = policy.groups.iter().all(|group| group.select.capacity.is_none());
-        OfKind { known: by_labels.then(|| vec![None; snapshot.node_kind_slots()]) }
+        let known = by_labels.then(|| vec![None; snapshot.node_kind_slots()]);
+        OfKind { policy, index: Index::of(policy), known }
     }
 
-    fn groups(&mut self, index: &Index<'_>, policy: &Policy, view: &NodeView<'_>) -> Rc<[usize]> {
-        let find = || Rc::from(index.groups_of_node(policy, view.node));
+    /// The groups whose nodes a node of the snapshot is one of.
+    pub(crate) fn groups(&mut self, view: &NodeView<'_>) -> Rc<[usize]> {
+        let find = || Rc::from(self.index.groups_of_node(self.policy, view.node));
         let slot = self.known.as_mut().and_then(|known| known.get_mut(view.kind as usize));
         slot.map_or_else(find, |slot| Rc::clone(slot.get_or_insert_with(find)))
     }
