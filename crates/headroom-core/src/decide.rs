@@ -81,7 +81,7 @@ fn decide_all<'a>(round: &mut Round<'a>) -> Decided<'a> {
         reports.push(decide_group(round, &membership, at, group, memory, &mut backoffs));
     }
     let look = Look::new(round, &membership);
-    round.idle = look.as_ref().map(Look::ranks).unwrap_or_default();
+    round.idle = look.as_ref().map(|look| look.ranks(snapshot)).unwrap_or_default();
     round.leaving = look.as_ref().map(|look| look.may_return(snapshot)).unwrap_or_default();
     let outcome = pending::pass(round, &membership, &mut remembered, &mut backoffs, &mut reports);
     round.report.groups = reports.into_iter().flatten().collect();

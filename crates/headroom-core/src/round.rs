@@ -5,13 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rustc_hash::FxHashMap;
 
 use crate::machines::Identities;
 use crate::memory::Memory;
 use crate::plan::{Action, Planned, Reason, Refusal, Report, Subject, Warning, Why};
 use crate::policy::{Group, Mode, Policy};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{OfNodes, Snapshot};
 use crate::wake::Wake;
 
 /// The inputs of a round and what has been decided so far.
@@ -27,7 +26,7 @@ pub(crate) struct Round<'a> {
     pub(crate) actions: Vec<Planned>,
     pub(crate) report: Report,
     /// Nodes that may go if nothing comes to them, with the order in which pods go there when no other node has room.
-    pub(crate) idle: FxHashMap<Arc<str>, u32>,
+    pub(crate) idle: OfNodes<u32>,
     /// Nodes on their way out that would stay if pods came to them.
     pub(crate) leaving: BTreeSet<Arc<str>>,
     /// Why nothing may be removed in this round, if so.
@@ -45,7 +44,7 @@ impl<'a> Round<'a> {
             wake: Wake::new(now),
             actions: Vec::new(),
             report: Report::default(),
-            idle: FxHashMap::default(),
+            idle: OfNodes::default(),
             leaving: BTreeSet::new(),
             holds_removal: None,
         }

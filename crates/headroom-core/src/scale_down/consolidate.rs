@@ -178,7 +178,7 @@ impl Whole {
             return Err(Why::PriceUnknown { node: Arc::clone(first), nodes });
         }
         let workloads = round.snapshot.classes().filter(|class| class.spec.kind == PodKind::Workload);
-        let pods = workloads.map(|class| i128::from(look.judge.rulings.of(class.id).cost) * i128::from(class.bound));
+        let pods = workloads.map(|class| i128::from(look.judge.ruling(class.id).cost) * i128::from(class.bound));
         Ok(Whole { cost, disruption: i128::from(COST) * nodes + pods.sum::<i128>() })
     }
 }

@@ -1,5 +1,7 @@
 //! Which pods can be moved off a node (`spec/cluster-autoscaler.md` 4.5): a list of rules, the first decision wins.
 
+use std::cell::OnceCell;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::disruptions::Disruptions;
@@ -75,9 +77,12 @@ fn local_storage(case: &Case<'_>) -> Option<Verdict> {
     Some(Verdict::Stays(Unmovable::LocalStorage { volume }))
 }
 
-/// The verdict on each class, worked out once.
-pub(super) struct Rulings {
-    of_class: Vec<Ruling>,
+/// The verdict on each class, worked out once, when it is first asked for: most pods are on nodes that are not idle.
+pub(super) struct Rulings<'a> {
+    snapshot: &'a Snapshot,
+    policy: &'a ScaleDownPolicy,
+    expendable_below: i32,
+    of_class: Vec<OnceCell<Ruling>>,
     unknown: Ruling,
 }
 
@@ -114,13 +119,8 @@ impl Ruling {
 /// reckons (`spec/karpenter-and-users.md` 1.1).
 pub(super) const COST: i64 = 1 << 25;
 
-impl Rulings {
-    pub(super) fn new(
-        snapshot: &Snapshot,
-        policy: &ScaleDownPolicy,
-        expendable_below: i32,
-        disruptions: &Disruptions<'_>,
-    ) -> Self {
+impl<'a> Rulings<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, policy: &'a ScaleDownPolicy, expendable_below: i32) -> Self {
         let unknown = Ruling {
             verdict: Verdict::Stays(Unmovable::NotReplicated),
             once_old: false,
@@ -129,35 +129,33 @@ impl Rulings {
             comes_back: false,
             cost: COST,
         };
-        let mut of_class = vec![unknown.clone(); snapshot.class_slots()];
-        for class in snapshot.classes().filter(|class| class.bound > 0) {
-            let spec = class.spec;
-            let budgets = disruptions.of(spec);
-            let expendable = spec.priority < expendable_below;
-            let case = Case { spec, policy, budgets: &budgets, expendable };
-            let mut decisions = RULES.iter().filter_map(|rule| rule(&case));
-            let mut verdict = decisions.next().unwrap_or(Verdict::Moves);
-            let once_old = verdict == Verdict::OnceOld;
-            if once_old {
-                verdict = decisions.next().unwrap_or(Verdict::Moves);
-            }
-            let stateful = spec.controller.as_ref().is_some_and(|controller| kind(controller) == "StatefulSet");
-            if let Some(slot) = of_class.get_mut(class.id.0 as usize) {
-                *slot = Ruling {
-                    verdict,
-                    once_old,
-                    budgets,
-                    expendable,
-                    comes_back: stateful,
-                    cost: (COST + i64::from(spec.priority)).clamp(0, 11 * COST),
-                };
-            }
-        }
-        Rulings { of_class, unknown }
+        let of_class = vec![OnceCell::new(); snapshot.class_slots()];
+        Rulings { snapshot, policy, expendable_below, of_class, unknown }
     }
 
-    pub(super) fn of(&self, class: ClassId) -> &Ruling {
-        self.of_class.get(class.0 as usize).unwrap_or(&self.unknown)
+    pub(super) fn of(&self, class: ClassId, disruptions: &Disruptions<'_>) -> &Ruling {
+        let slot = self.of_class.get(class.0 as usize).zip(self.snapshot.spec(class));
+        slot.map_or(&self.unknown, |(slot, spec)| slot.get_or_init(|| self.rule(spec, disruptions.of(spec))))
+    }
+
+    fn rule(&self, spec: &PodSpec, budgets: Vec<u32>) -> Ruling {
+        let expendable = spec.priority < self.expendable_below;
+        let case = Case { spec, policy: self.policy, budgets: &budgets, expendable };
+        let mut decisions = RULES.iter().filter_map(|rule| rule(&case));
+        let mut verdict = decisions.next().unwrap_or(Verdict::Moves);
+        let once_old = verdict == Verdict::OnceOld;
+        if once_old {
+            verdict = decisions.next().unwrap_or(Verdict::Moves);
+        }
+        let stateful = spec.controller.as_ref().is_some_and(|controller| kind(controller) == "StatefulSet");
+        Ruling {
+            verdict,
+            once_old,
+            budgets,
+            expendable,
+            comes_back: stateful,
+            cost: (COST + i64::from(spec.priority)).clamp(0, 11 * COST),
+        }
     }
 }
 

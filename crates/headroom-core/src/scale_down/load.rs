@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::disruptions::{Disruptions, Use};
 use super::drain_rules::{Ruling, Rulings, Verdict, old_enough, stuck};
-use crate::plan::{Kept, Unmovable};
+use crate::plan::{Kept, Planned, Unmovable};
 use crate::policy::{Policy, ScaleDownPolicy};
 use crate::snapshot::{ClassId, NodeView, PodView, Snapshot};
 
@@ -37,18 +37,22 @@ impl Load {
 /// What decides about every pod.
 pub(super) struct Judge<'a> {
     pub(super) policy: &'a ScaleDownPolicy,
-    pub(super) rulings: Rulings,
+    rulings: Rulings<'a>,
     pub(super) disruptions: Disruptions<'a>,
     pub(super) now: Timestamp,
 }
 
 impl<'a> Judge<'a> {
-    /// A judge of this cluster; None when scale-down is off.
-    pub(super) fn new(snapshot: &'a Snapshot, policy: &'a Policy, now: Timestamp) -> Option<Self> {
+    /// A judge of this cluster, in which these actions are carried out; None when scale-down is off.
+    pub(super) fn new(snapshot: &'a Snapshot, policy: &'a Policy, actions: &[Planned], now: Timestamp) -> Option<Self> {
         let shared = policy.scale_down.as_ref()?;
-        let disruptions = Disruptions::new(snapshot);
-        let rulings = Rulings::new(snapshot, shared, policy.pending.expendable_below, &disruptions);
-        Some(Judge { policy: shared, rulings, disruptions, now })
+        let rulings = Rulings::new(snapshot, shared, policy.pending.expendable_below);
+        Some(Judge { policy: shared, rulings, disruptions: Disruptions::after(snapshot, actions), now })
+    }
+
+    /// What is known of the pods of a class.
+    pub(super) fn ruling(&self, class: ClassId) -> &Ruling {
+        self.rulings.of(class, &self.disruptions)
     }
 }
 
@@ -59,7 +63,7 @@ pub fn unmovable(
     node: &NodeView<'_>,
     now: Timestamp,
 ) -> Option<BTreeMap<String, Unmovable>> {
-    let judge = Judge::new(snapshot, policy, now)?;
+    let judge = Judge::new(snapshot, policy, &[], now)?;
     let in_the_way = |pod: &PodView<'_>| pod.blocks_removal() && !pod.deleting;
     let pods = node.pods_unsorted().filter(in_the_way);
     Some(pods.filter_map(|pod| Some((pod.full_name(), judge.movable(&pod).err()?))).collect())
@@ -90,14 +94,14 @@ impl Judge<'_> {
             }
         };
         for (class, deleting) in view.classes() {
-            let ruling = self.rulings.of(class);
+            let ruling = self.ruling(class);
             if ruling.tells(deleting) {
                 evict(&mut load, class, ruling);
             }
         }
         let mut blocked: Option<(String, Unmovable)> = None;
-        for pod in view.pods_where(|class, deleting| self.rulings.of(class).asks(deleting)) {
-            let ruling = self.rulings.of(pod.class);
+        for pod in view.pods_where(|class, deleting| self.ruling(class).asks(deleting)) {
+            let ruling = self.ruling(pod.class);
             if stuck(&pod, self.now) {
                 continue;
             }
@@ -131,7 +135,7 @@ impl Judge<'_> {
 
     /// The disruption budget that moving the pod uses up, or why it cannot be moved.
     pub(super) fn movable(&self, pod: &PodView<'_>) -> Result<Option<u32>, Unmovable> {
-        let ruling = self.rulings.of(pod.class);
+        let ruling = self.ruling(pod.class);
         if ruling.once_old {
             old_enough(pod, self.policy, self.now)?;
         }
@@ -146,10 +150,10 @@ impl Judge<'_> {
     /// The first pod on the node whose eviction uses a disruption budget up (`namespace/name`).
     pub(super) fn first_under(&self, view: &NodeView<'_>, budget: u32) -> String {
         let under = |pod: &PodView<'_>| {
-            let asked = self.disruptions.asked(pod, &self.rulings.of(pod.class).budgets);
+            let asked = self.disruptions.asked(pod, &self.ruling(pod.class).budgets);
             pod.blocks_removal() && asked == Ok(Some(budget))
         };
-        let covered = |class, _| self.rulings.of(class).budgets.contains(&budget);
+        let covered = |class, _| self.ruling(class).budgets.contains(&budget);
         view.pods_where(covered).filter(under).map(|pod| pod.full_name()).min().unwrap_or_default()
     }
 }

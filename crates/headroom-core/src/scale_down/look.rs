@@ -4,34 +4,39 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use jiff::Timestamp;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::consolidate::active_replacement;
-use super::disruptions::Disruptions;
 use super::drain_rules::stuck;
+use super::idle::IdleBefore;
 use super::load::{Judge, Load};
 use super::score::Score;
 use super::taints::{DELETION_TAINT, marked_at};
 use super::utilization::{Ignored, ignorable, utilization};
 use crate::machines::{expected, is_node, usable};
 use crate::membership::Membership;
-use crate::memory::{GroupMemory, Memory};
+use crate::memory::GroupMemory;
 use crate::plan::{Kept, Usage};
 use crate::policy::{Group, Mode, Policy, Removal, ScaleDown, Strategy};
-use crate::pricing::{Offering, Quote, on_one_scale};
+use crate::pricing::{NodePrice, Offering, Quote, on_one_scale};
+use crate::quantity::{Money, Resources};
 use crate::round::Round;
-use crate::snapshot::{CloudGroup, Coverage, Instance, InstanceState, Kind, Node, NodeView, Readiness, Snapshot};
+use crate::snapshot::{
+    CloudGroup, Coverage, Instance, InstanceState, Kind, Node, NodeView, OfNodes, Readiness, Snapshot,
+};
 
 /// What is known of the nodes of all groups that may shrink, before anything is placed.
 pub(crate) struct Look<'a> {
     pub(super) judge: Judge<'a>,
+    pub(super) before: IdleBefore<'a>,
     pub(super) groups: Vec<Shrinking<'a>>,
     /// Idle nodes in the order in which they are tried.
     pub(super) candidates: Vec<Candidate<'a>>,
     /// Nodes on their way out, those that were marked first before others.
     pub(super) marked: Vec<Marked<'a>>,
-    pub(super) kept: Vec<(Arc<str>, Kept)>,
+    pub(super) kept: Vec<(NodeView<'a>, Kept)>,
     /// When the next node becomes too old.
     pub(super) next_expiry: Option<Timestamp>,
 }
@@ -100,11 +105,11 @@ impl<'a> Look<'a> {
     /// Looks at every node; None when scale-down is off.
     pub(crate) fn new(round: &Round<'a>, membership: &Membership<'a>) -> Option<Self> {
         let (snapshot, policy): (&'a Snapshot, &'a Policy) = (round.snapshot, round.policy);
-        let mut judge = Judge::new(snapshot, policy, round.now)?;
-        judge.disruptions = Disruptions::after(snapshot, &round.actions);
+        let judge = Judge::new(snapshot, policy, &round.actions, round.now)?;
         let expendable_below = policy.pending.expendable_below;
         let mut look = Look {
             judge,
+            before: IdleBefore::new(round.memory),
             groups: Vec::new(),
             candidates: Vec::with_capacity(snapshot.node_count() / 4),
             marked: Vec::new(),
@@ -139,15 +144,15 @@ impl<'a> Look<'a> {
 
     /// Says of nodes that are kept why they are, where there is more to say than was known first.
     pub(super) fn note_kept(&mut self, why: &BTreeMap<Arc<str>, Kept>) {
-        for (name, kept) in &mut self.kept {
-            why.get(name).into_iter().for_each(|why| kept.clone_from(why));
+        for (view, kept) in &mut self.kept {
+            why.get(&view.node.name).into_iter().for_each(|why| kept.clone_from(why));
         }
     }
 
     /// The order in which pods go to idle nodes when they fit on no other: to those last that are tried first.
-    pub(crate) fn ranks(&self) -> FxHashMap<Arc<str>, u32> {
+    pub(crate) fn ranks(&self, snapshot: &Snapshot) -> OfNodes<u32> {
         let last_first = self.candidates.iter().rev();
-        last_first.zip(0..).map(|(candidate, rank)| (Arc::clone(&candidate.view.node.name), rank)).collect()
+        OfNodes::new(snapshot, last_first.zip(0..).map(|(candidate, rank)| (candidate.view, rank)))
     }
 
     /// Nodes on their way out that would stay if pods came to them: they work, and their machines are there still.
@@ -191,42 +196,45 @@ impl<'a> Look<'a> {
         });
         match found {
             Ok((usage, load)) => {
-                let idle_since = idle_since(round.memory, &view, expires, now);
+                let idle_since = self.before.since(&view, expires, now);
                 self.candidates.push(Candidate { view, group: at, usage, load, idle_since, old });
             }
-            Err(kept) => self.kept.push((Arc::clone(&view.node.name), kept)),
+            Err(kept) => self.kept.push((view, kept)),
         }
     }
 
     fn sort(&mut self, round: &Round<'_>) {
         self.marked.sort_by(|a, b| (a.at, &a.view.node.name).cmp(&(b.at, &b.view.node.name)));
-        // What a node costs depends on its kind and its group.
-        let mut known: FxHashMap<(usize, u32), Option<Quote>> = FxHashMap::default();
-        let mut quote = |candidate: &Candidate<'_>| {
-            *known.entry((candidate.group, candidate.view.kind)).or_insert_with(|| {
+        // What a node costs depends on its kind, its size and its group.
+        let mut sorts: IndexMap<(usize, u32, &Resources), Option<Quote>, FxBuildHasher> = IndexMap::default();
+        let mut sort = |candidate: &Candidate<'a>| {
+            let entry = sorts.entry((candidate.group, candidate.view.kind, &candidate.view.node.capacity));
+            let at = entry.index();
+            entry.or_insert_with(|| {
                 let own = self.groups.get(candidate.group).and_then(|shrinking| shrinking.group.price);
                 round.policy.pending.prices.quote(own, &Offering::of(&candidate.view.node.labels), None)
-            })
+            });
+            at
         };
-        let quotes: Vec<_> =
-            self.candidates.iter().map(|candidate| (&candidate.view.node.capacity, quote(candidate))).collect();
-        let prices = on_one_scale(quotes.iter().copied(), &round.policy.pending.price.settings().unit_prices);
-        let known = |name: &str| round.memory.scale_down.as_ref().is_some_and(|watch| watch.idle.contains_key(name));
-        let score = |(candidate, price): (&Candidate<'_>, &crate::pricing::NodePrice)| Score {
+        let of: Vec<usize> = self.candidates.iter().map(&mut sort).collect();
+        let quotes = sorts.iter().map(|((.., capacity), quote)| (*capacity, *quote));
+        let prices = on_one_scale(quotes, &round.policy.pending.price.settings().unit_prices);
+        let price = |sort: &usize| prices.get(*sort).map_or(Money(0), NodePrice::amount);
+        let score = |(candidate, price): (&Candidate<'_>, Money)| Score {
             young: !candidate.old,
             has_pods: !candidate.load.is_empty(),
-            is_new: !known(&candidate.view.node.name),
+            is_new: !self.before.knows(&candidate.view),
             used: candidate.usage.percent,
             disruption: candidate.load.cost,
-            price: Reverse(price.amount()),
+            price: Reverse(price),
             created: candidate.view.node.created,
             name: Arc::clone(&candidate.view.node.name),
         };
-        let mut order: Vec<(Score, usize)> = self.candidates.iter().zip(&prices).map(score).zip(0..).collect();
+        let mut order: Vec<(Score, usize)> =
+            self.candidates.iter().zip(of.iter().map(price)).map(score).zip(0..).collect();
         order.sort_unstable();
         let mut candidates: Vec<Option<Candidate<'_>>> = self.candidates.drain(..).map(Some).collect();
-        let next = |(_, at): &(Score, usize)| candidates.get_mut(*at).and_then(Option::take);
-        self.candidates = order.iter().filter_map(next).collect();
+        self.candidates.extend(order.iter().filter_map(|(_, at)| candidates.get_mut(*at).and_then(Option::take)));
     }
 }
 
@@ -270,21 +278,4 @@ fn stays(round: &Round<'_>, shrinking: &Shrinking<'_>, view: &NodeView<'_>) -> R
 /// When the node is too old for its group, if age matters there.
 pub(super) fn expires(settings: &ScaleDown, view: &NodeView<'_>) -> Option<Timestamp> {
     view.node.created?.saturating_add(settings.expire_after?).ok()
-}
-
-/// Since when the node could have gone, which it can from when it is too old. A memory that is settled says: for as long as
-/// it exists.
-pub(super) fn idle_since(
-    before: &Memory,
-    view: &NodeView<'_>,
-    expires: Option<Timestamp>,
-    now: Timestamp,
-) -> Timestamp {
-    let known: Option<&BTreeMap<Arc<str>, Timestamp>> = before.scale_down.as_ref().map(|watch| &watch.idle);
-    let since = match (known, before.since) {
-        (Some(idle), _) => idle.get(&view.node.name).copied().unwrap_or(now),
-        (None, Some(_)) => now,
-        (None, None) => view.node.created.unwrap_or(Timestamp::MIN),
-    };
-    expires.map_or(since, |expires| expires.min(since))
 }

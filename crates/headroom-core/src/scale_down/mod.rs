@@ -17,6 +17,7 @@ mod disruptions;
 mod drain_rules;
 mod draining;
 mod guards;
+mod idle;
 mod load;
 mod look;
 mod score;
@@ -44,11 +45,12 @@ use crate::membership::Membership;
 use crate::memory::{GroupMemory, Level, Lock, Replacement, Watch};
 use crate::plan::{Action, Kept, Reason, Subject, Why};
 use crate::round::Round;
+use crate::snapshot::{NodeView, OfNodes};
 use crate::strategy::pending::{OnOffer, Placed};
 use choice::{Chooser, enough};
 use consolidate::{Consolidated, active_replacement, consolidate, underway};
 use draining::Step;
-use look::{Candidate, Shrinking, expires, idle_since, removal};
+use look::{Candidate, Shrinking, expires, removal};
 use simulation::{Homeless, Refused, Simulation};
 
 /// Decides which nodes go, once everything else is decided and every pod that waits, and every placeholder, has its place.
@@ -150,7 +152,7 @@ impl Run<'_> {
             let Some(shrinking) = look.groups.get(marked.group) else { continue };
             let (group, name) = (shrinking.group, Arc::clone(&marked.view.node.name));
             let expires = expires(shrinking.settings, &marked.view);
-            let since = idle_since(round.memory, &marked.view, expires, round.now);
+            let since = look.before.since(&marked.view, expires, round.now);
             let stays = draining::stays(round, shrinking, marked, since)
                 .or_else(|| self.chooser.keeps_min(marked.group, 1).err())
                 .or_else(|| self.has_no_place(look, marked));
@@ -172,7 +174,7 @@ impl Run<'_> {
                         continue;
                     }
                 }
-                Step::Wait(kept) => look.kept.push((Arc::clone(&name), kept)),
+                Step::Wait(kept) => look.kept.push((marked.view, kept)),
             }
             let old = expires.is_some_and(|at| at <= round.now);
             let removal = removal(&marked.view, marked.view.sums.blocking == 0, old);
@@ -213,13 +215,13 @@ impl Run<'_> {
                     let mut kept = Vec::new();
                     for (position, candidate) in nodes.iter().enumerate().filter(|(position, _)| *position != at) {
                         let why = Kept::NotWhole { ready: whole - 1, nodes: whole };
-                        kept.push((position, Arc::clone(&candidate.view.node.name), why));
+                        kept.push((position, candidate.view, why));
                     }
                     if let Some(candidate) = nodes.get(at) {
-                        kept.push((at, Arc::clone(&candidate.view.node.name), reason(&candidate.view, refused)));
+                        kept.push((at, candidate.view, reason(&candidate.view, refused)));
                     }
                     kept.sort_by_key(|(position, ..)| *position);
-                    look.kept.extend(kept.into_iter().map(|(_, name, why)| (name, why)));
+                    look.kept.extend(kept.into_iter().map(|(_, view, why)| (view, why)));
                 }
             }
         }
@@ -275,9 +277,8 @@ impl Run<'_> {
                 units.push(unit);
                 continue;
             }
-            let names =
-                unit.iter().filter_map(|at| look.candidates.get(*at)).map(|candidate| &candidate.view.node.name);
-            look.kept.extend(names.map(|name| (Arc::clone(name), Kept::NotWhole { ready, nodes })));
+            let views = unit.iter().filter_map(|at| look.candidates.get(*at)).map(|candidate| candidate.view);
+            look.kept.extend(views.map(|view| (view, Kept::NotWhole { ready, nodes })));
         }
         units.append(&mut single);
         units
@@ -285,9 +286,9 @@ impl Run<'_> {
 
     /// Marks those that may go now. Nodes whose pods use up more of a disruption budget than is left come last: they are
     /// emptied one pod after the other.
-    fn choose(&mut self, round: &mut Round<'_>, look: &mut Look<'_>, removable: Vec<Vec<usize>>) {
+    fn choose<'l>(&mut self, round: &mut Round<'_>, look: &mut Look<'l>, removable: Vec<Vec<usize>>) {
         let mut slow = Vec::new();
-        let mut later = Vec::new();
+        let mut later: Vec<(NodeView<'l>, Kept)> = Vec::new();
         for unit in removable {
             let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
             let parallel = nodes.iter().all(|candidate| look.judge.disruptions.covers(&candidate.load.budgets));
@@ -299,7 +300,13 @@ impl Run<'_> {
         look.kept.append(&mut later);
     }
 
-    fn mark(&mut self, round: &mut Round<'_>, look: &mut Look<'_>, unit: &[usize], kept: &mut Vec<(Arc<str>, Kept)>) {
+    fn mark<'l>(
+        &mut self,
+        round: &mut Round<'_>,
+        look: &mut Look<'l>,
+        unit: &[usize],
+        kept: &mut Vec<(NodeView<'l>, Kept)>,
+    ) {
         let nodes: Vec<&Candidate<'_>> = unit.iter().filter_map(|at| look.candidates.get(*at)).collect();
         let used_up = nodes.iter().find_map(|candidate| {
             let (number, because) = look.judge.disruptions.first_used_up(&candidate.load.budgets)?;
@@ -307,7 +314,7 @@ impl Run<'_> {
         });
         let verdict = self.chooser.may_go(round, &look.groups, &nodes).and_then(|()| used_up.map_or(Ok(()), Err));
         if let Err(why) = verdict {
-            kept.extend(nodes.iter().map(|candidate| (Arc::clone(&candidate.view.node.name), why.clone())));
+            kept.extend(nodes.iter().map(|candidate| (candidate.view, why.clone())));
             return;
         }
         for candidate in unit.iter().filter_map(|at| look.candidates.get(*at)) {
@@ -356,7 +363,7 @@ fn note_growth(round: &Round<'_>, look: &Look<'_>, memories: &mut [GroupMemory])
     grown
 }
 
-fn reason(view: &crate::snapshot::NodeView<'_>, refused: Refused) -> Kept {
+fn reason(view: &NodeView<'_>, refused: Refused) -> Kept {
     match refused {
         Refused::Kept(kept) => kept,
         Refused::Homeless(Homeless { placeholder: Some(of), count, misfit, .. }) => {
@@ -382,19 +389,20 @@ fn report(round: &mut Round<'_>, look: &Look<'_>) {
 }
 
 fn keep_all(round: &mut Round<'_>, look: Look<'_>) {
-    let idle = look.candidates.iter().map(|candidate| (Arc::clone(&candidate.view.node.name), Kept::NotNow));
-    let marked = look.marked.iter().map(|marked| (Arc::clone(&marked.view.node.name), Kept::NotNow));
+    let idle = look.candidates.iter().map(|candidate| (candidate.view, Kept::NotNow));
+    let marked = look.marked.iter().map(|marked| (marked.view, Kept::NotNow));
     let all = look.kept.iter().cloned().chain(idle).chain(marked).collect();
     refuse_kept(round, all);
 }
 
-fn refuse_kept(round: &mut Round<'_>, kept: Vec<(Arc<str>, Kept)>) {
-    let mut kept: Vec<(Arc<str>, Box<Kept>)> = kept.into_iter().map(|(name, kept)| (name, Box::new(kept))).collect();
-    kept.sort_by(|(a, _), (b, _)| a.cmp(b));
+/// Says why each node stays, by name, which is the order of the snapshot.
+fn refuse_kept(round: &mut Round<'_>, kept: Vec<(NodeView<'_>, Kept)>) {
     round.report.refusals.reserve(kept.len());
-    for (name, why) in kept {
+    let mut kept = OfNodes::new(round.snapshot, kept.into_iter());
+    for view in round.snapshot.nodes() {
+        let Some(why) = kept.take(&view) else { continue };
         why.until().into_iter().for_each(|until| round.wake.at(until));
-        round.refuse(Subject::Node(name), Why::Kept { why });
+        round.refuse(Subject::Node(Arc::clone(&view.node.name)), Why::Kept { why: Box::new(why) });
     }
 }
 

@@ -231,8 +231,8 @@ impl Builder {
             if let Some(at) = self.snapshot.node_order.get_mut(name) {
                 *at = index;
             }
-            for listed in moved.pods.as_slice() {
-                if let Some((_, pod)) = self.snapshot.pods.get_index_mut(listed.pod as usize) {
+            for pod in moved.pods.pods() {
+                if let Some((_, pod)) = self.snapshot.pods.get_index_mut(pod as usize) {
                     pod.place = Place::Node(index);
                 }
             }
@@ -291,7 +291,7 @@ impl Builder {
         let PodEntry { place, class, at, .. } = entry;
         self.count(place, class, -1);
         let moved = self.roll(place, class).and_then(|roll| roll.remove(at as usize));
-        if let Some((_, moved)) = moved.and_then(|moved| self.snapshot.pods.get_index_mut(moved.pod as usize)) {
+        if let Some((_, moved)) = moved.and_then(|moved| self.snapshot.pods.get_index_mut(moved as usize)) {
             moved.at = at;
         }
         if let Place::Node(node) = place {

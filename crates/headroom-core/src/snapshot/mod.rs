@@ -11,6 +11,7 @@ mod key;
 mod kinds;
 mod labels;
 mod object;
+mod of_nodes;
 mod options;
 mod roll;
 mod rules;
@@ -34,6 +35,7 @@ pub use object::{
     CloudGroup, Effect, Eviction, Expression, Instance, InstanceState, LaunchError, LaunchFailure, Node, NodeTerm,
     Operator, Phase, Pod, PodKind, PodSpec, Readiness, SharedSpec, Taint, Template, Toleration,
 };
+pub(crate) use of_nodes::OfNodes;
 pub use options::GroupOptions;
 pub use rules::{HostPort, LabelSelector, PodPreference, PodTerm, Preference, Protocol, Spread};
 pub use storage::{AccessModes, AttachLimits, Claim, ClaimState, StorageClass, Volume};
@@ -170,10 +172,11 @@ pub struct NodeView<'a> {
     /// The number of its kind: nodes of one kind have the same labels but for the hostname, the same taints, and are all
     /// cordoned or not.
     pub(crate) kind: u32,
+    /// Its number among the nodes of the snapshot.
+    slot: u32,
     is_own_host: bool,
     snapshot: &'a Snapshot,
-    pods: &'a [Listed],
-    has_deleting: bool,
+    pods: &'a Roll,
 }
 
 impl<'a> NodeView<'a> {
@@ -184,12 +187,12 @@ impl<'a> NodeView<'a> {
 
     /// Whether any of its pods is being deleted.
     pub(crate) fn has_deleting(&self) -> bool {
-        self.has_deleting
+        self.pods.has_deleting()
     }
 
     /// Its pods by namespace and name, ended ones left out.
     pub fn pods(&self) -> Vec<PodView<'a>> {
-        self.snapshot.sorted_pods(self.pods.iter().map(|listed| listed.pod))
+        self.snapshot.sorted_pods(self.pods.pods())
     }
 
     /// Its pods in no meaningful order.
@@ -200,20 +203,19 @@ impl<'a> NodeView<'a> {
     /// Those of its pods that are wanted by their class and by whether they are being deleted, in no meaningful order.
     /// Others are not looked at, which matters where nodes have many pods.
     pub(crate) fn pods_where(&self, wanted: impl Fn(ClassId, bool) -> bool) -> impl Iterator<Item = PodView<'a>> {
-        let wanted = self.pods.iter().filter(move |listed| wanted(ClassId(listed.class), listed.deleting));
-        wanted.filter_map(|listed| self.snapshot.pod_at(listed.pod))
+        self.pods.wanted(wanted).filter_map(|pod| self.snapshot.pod_at(pod))
     }
 
     /// The class of each of its pods and whether the pod is being deleted, in no meaningful order.
     pub(crate) fn classes(&self) -> impl Iterator<Item = (ClassId, bool)> {
-        self.pods.iter().map(|listed| (ClassId(listed.class), listed.deleting))
+        self.pods.classes()
     }
 
     /// The class of each of its pods and which devices of the node the pod has, as far as it says, in no meaningful order.
     pub(crate) fn devices(&self) -> impl Iterator<Item = (ClassId, &'a [u16])> {
         let snapshot = self.snapshot;
-        let pod = move |listed: &Listed| snapshot.pods.get_index(listed.pod as usize);
-        self.pods.iter().filter_map(pod).map(move |(key, entry)| {
+        let pod = move |pod: u32| snapshot.pods.get_index(pod as usize);
+        self.pods.pods().filter_map(pod).map(move |(key, entry)| {
             let spec = snapshot.classes.get(entry.class as usize).map(|class| &class.spec);
             let of_namespace = spec.and_then(|spec| snapshot.devices.get(&spec.namespace));
             let devices = of_namespace.and_then(|pods| pods.get(&key.name)).map_or(&[][..], |devices| devices);
@@ -273,7 +275,7 @@ pub struct ClassView<'a> {
     /// Without a node and not waiting for one: gated or being deleted.
     pub aside: u32,
     snapshot: &'a Snapshot,
-    pending: &'a [Listed],
+    pending: &'a Roll,
 }
 
 impl<'a> ClassView<'a> {
@@ -284,13 +286,13 @@ impl<'a> ClassView<'a> {
 
     /// The first of the waiting pods by name.
     pub fn first_pending(&self) -> Option<PodView<'a>> {
-        let names = self.pending.iter().filter_map(|listed| Some((self.snapshot.pod_name(listed.pod)?, listed.pod)));
+        let names = self.pending.pods().filter_map(|pod| Some((self.snapshot.pod_name(pod)?, pod)));
         self.snapshot.pod_at(names.min()?.1)
     }
 
     /// The waiting pods by name.
     pub fn pending_pods(&self) -> Vec<PodView<'a>> {
-        self.snapshot.sorted_pods(self.pending.iter().map(|listed| listed.pod))
+        self.snapshot.sorted_pods(self.pending.pods())
     }
 }
 
@@ -299,13 +301,14 @@ impl Snapshot {
     pub fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
         self.node_order.values().filter_map(|index| {
             let (_, entry) = self.nodes.get_index(*index as usize)?;
-            self.view(entry)
+            self.view(*index, entry)
         })
     }
 
     /// The node called `name`.
     pub fn node(&self, name: &str) -> Option<NodeView<'_>> {
-        self.view(self.nodes.get(name)?)
+        let (slot, _, entry) = self.nodes.get_full(name)?;
+        self.view(u32::try_from(slot).ok()?, entry)
     }
 
     /// How many nodes there are.
@@ -323,7 +326,6 @@ impl Snapshot {
         self.class_order.values().filter_map(|index| {
             let entry = self.classes.get(*index as usize)?;
             let ClassEntry { spec, bound, aside, pending, .. } = entry;
-            let pending = pending.as_slice();
             Some(ClassView { id: ClassId(*index), spec, bound: *bound, aside: *aside, snapshot: self, pending })
         })
     }
@@ -436,11 +438,10 @@ impl Snapshot {
         self.pods.get_index_of(&PodKeyRef { namespace, name })
     }
 
-    fn view<'a>(&'a self, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
+    fn view<'a>(&'a self, slot: u32, entry: &'a NodeEntry) -> Option<NodeView<'a>> {
         let node = entry.node.as_deref()?;
-        let NodeEntry { sums, kind, is_own_host, pods: roll, .. } = entry;
-        let (pods, has_deleting) = (roll.as_slice(), roll.has_deleting());
-        Some(NodeView { node, sums, kind: *kind, is_own_host: *is_own_host, snapshot: self, pods, has_deleting })
+        let NodeEntry { sums, kind, is_own_host, pods, .. } = entry;
+        Some(NodeView { node, sums, kind: *kind, slot, is_own_host: *is_own_host, snapshot: self, pods })
     }
 
     fn pod_name(&self, index: u32) -> Option<&str> {

@@ -19,8 +19,8 @@ use headroom_core::quantity::{Resources, Round, parse_milli, parse_units};
 use headroom_core::scheduling::{HOSTNAME, NewNode, Placement, Setup, Standing, TemplateId};
 use headroom_core::snapshot::{
     AccessModes, AttachLimits, Builder, Change, Claim, ClaimState, ClassId, Coverage, Effect, Expression, HostPort,
-    Kind, LabelSelector, Labels, Node, NodeTerm, Operator, Phase, Pod, PodKind, PodSpec, PodTerm, Preference, Protocol,
-    SharedSpec, Spread, StorageClass, Taint, Template, Toleration, Volume,
+    Kind, LabelSelector, Labels, Node, NodeTerm, NodeView, Operator, Phase, Pod, PodKind, PodSpec, PodTerm, Preference,
+    Protocol, SharedSpec, Spread, StorageClass, Taint, Template, Toleration, Volume,
 };
 
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -129,9 +129,9 @@ impl Cluster {
         }
         let new: Vec<NewNode<'_>> = self.templates.iter().map(|read| self.new_node(read)).collect();
         let number = |template: &str| self.templates.iter().position(|read| read.name == template).unwrap();
-        let standing = |node: &Node| match self.upcoming.iter().find(|(name, _)| **name == *node.name) {
+        let standing = |view: &NodeView<'_>| match self.upcoming.iter().find(|(name, _)| **name == *view.node.name) {
             Some((_, template)) => Standing::Upcoming(TemplateId(number(template) as u32)),
-            None if self.absent.iter().any(|name| **name == *node.name) => Standing::Absent,
+            None if self.absent.iter().any(|name| **name == *view.node.name) => Standing::Absent,
             None => Standing::Present,
         };
         let setup = Setup { templates: &new, expendable_below: self.cutoff, standing: &standing, ..Setup::default() };

@@ -6,7 +6,7 @@ use headroom_core::estimator::{Order, estimate};
 use headroom_core::quantity::Totals;
 use headroom_core::scheduling::{NewNode, NodeId, Offer, Placement, Setup, Supply, TemplateId};
 use headroom_core::snapshot::{
-    AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, Node, Phase, Pod, SharedSpec, Snapshot, Taint,
+    AttachLimits, Builder, Change, ClassId, Coverage, Effect, Kind, NodeView, Phase, Pod, SharedSpec, Snapshot, Taint,
     Template,
 };
 use proptest::collection::vec;
@@ -279,7 +279,7 @@ proptest! {
         let snapshot = snapshot(&world, waiting);
         let new = new_nodes(&templates);
         let pods: Vec<(ClassId, u32)> = classes(&snapshot, waiting).into_iter().zip(counts).collect();
-        let places = |moves: Option<&dyn Fn(&Node) -> bool>| {
+        let places = |moves: Option<&dyn Fn(&NodeView<'_>) -> bool>| {
             let mut placement = Placement::new(&snapshot, &Setup { templates: &new, moves, ..Setup::default() });
             let mark = placement.mark();
             let found = estimate(&mut placement, &offers(&templates, 6), &pods, Some(9));

@@ -18,7 +18,7 @@ use super::table::Table;
 use super::{NONE, NodeId, Placement, rules};
 use crate::quantity::{Resources, Totals};
 use crate::scheduling::{Devices, Host};
-use crate::snapshot::{ClassId, Coverage, Kind, Node as ClusterNode, NodeView, SharedSpec, Snapshot, Template};
+use crate::snapshot::{ClassId, Coverage, Kind, NodeView, SharedSpec, Snapshot, Template};
 
 /// The hostname domains of prototypes are numbered from here, so that no node's number is one of them.
 const PROTOTYPE_HOSTS: u32 = 1 << 31;
@@ -33,10 +33,10 @@ pub struct Setup<'a> {
     /// Bound pods with a lower priority hold nothing: any pod takes their place.
     pub expendable_below: Option<i32>,
     /// How each node counts.
-    pub standing: &'a dyn Fn(&ClusterNode) -> Standing,
+    pub standing: &'a dyn Fn(&NodeView<'_>) -> Standing,
     /// The nodes whose pods may be moved; None is all. Nothing may be asked about the rules of pods that neither wait nor may
     /// be moved: what only these look at is not counted.
-    pub moves: Option<&'a dyn Fn(&ClusterNode) -> bool>,
+    pub moves: Option<&'a dyn Fn(&NodeView<'_>) -> bool>,
 }
 
 impl Default for Setup<'_> {
@@ -226,9 +226,9 @@ impl Placement {
 }
 
 /// Of each class, by id, whether its pods may ask for a place: some wait, or are not in the snapshot, or may be moved.
-fn asking(snapshot: &Snapshot, classes: &Table<Class>, moves: &dyn Fn(&ClusterNode) -> bool) -> Vec<bool> {
+fn asking(snapshot: &Snapshot, classes: &Table<Class>, moves: &dyn Fn(&NodeView<'_>) -> bool) -> Vec<bool> {
     let mut asking: Vec<bool> = classes.iter().map(|class| class.waits || class.extra).collect();
-    for view in snapshot.nodes().filter(|view| moves(view.node)) {
+    for view in snapshot.nodes().filter(moves) {
         for (class, _) in view.classes() {
             asking.get_mut(class.0 as usize).into_iter().for_each(|asking| *asking = true);
         }

@@ -59,7 +59,7 @@ impl Placement {
         let (mut idle, mut leaving) = (Vec::new(), Vec::new());
         let mut ids = vec![NONE; snapshot.node_count()];
         for (view, own) in snapshot.nodes().zip(&mut ids) {
-            let entry = match (setup.standing)(view.node) {
+            let entry = match (setup.standing)(&view) {
                 Standing::Absent => continue,
                 Standing::Present => self.present(&view, Tier::Present, &mut known),
                 Standing::Leaving { mark } => {

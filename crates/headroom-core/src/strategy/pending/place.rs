@@ -21,7 +21,7 @@ use crate::round::Round;
 use crate::scale_down::DELETION_TAINT;
 use crate::scheduling::{Mark, NewNode, NodeId, Placement, Setup, Standing, TemplateId};
 use crate::slack::Wanted;
-use crate::snapshot::{ClassId, ClassView, Kind, Node, Readiness, SharedSpec};
+use crate::snapshot::{ClassId, ClassView, Kind, NodeView, Readiness, SharedSpec};
 
 /// The cluster with the waiting pods and the placeholders in their places.
 pub(crate) struct Placed {
@@ -159,15 +159,15 @@ fn placement(round: &Round<'_>, open: &[Open<'_>], coming: &[Coming], extra: &[S
     let booting = own.chain(coming.iter().map(|coming| coming.booting.iter().collect()));
     let booting = (0..).zip(booting).flat_map(|(at, names)| names.into_iter().map(move |name| (name, at)));
     let booting: FxHashMap<&Arc<str>, u32> = booting.collect();
-    let standing = |node: &Node| match booting.get(&node.name) {
+    let standing = |view: &NodeView<'_>| match booting.get(&view.node.name) {
         Some(at) => Standing::Upcoming(TemplateId(*at)),
-        None if node.deleting => Standing::Absent,
-        None if round.leaving.contains(&node.name) => Standing::Leaving { mark: DELETION_TAINT },
-        None => round.idle.get(&node.name).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
+        None if view.node.deleting => Standing::Absent,
+        None if round.leaving.contains(&view.node.name) => Standing::Leaving { mark: DELETION_TAINT },
+        None => round.idle.get(view).map_or(Standing::Present, |rank| Standing::Idle { rank: *rank }),
     };
     let expendable_below = Some(round.policy.pending.expendable_below);
     // Pods leave nodes that may go, and nodes that do.
-    let moves = |node: &Node| round.idle.contains_key(&node.name) || node.taint(DELETION_TAINT).is_some();
+    let moves = |view: &NodeView<'_>| round.idle.get(view).is_some() || view.node.taint(DELETION_TAINT).is_some();
     let setup = Setup { templates: &templates, extra, expendable_below, standing: &standing, moves: Some(&moves) };
     let mut placement = Placement::new(round.snapshot, &setup);
     // Kubernetes taints them too, but a moment later, and not in every test cluster.
