@@ -50,6 +50,11 @@ impl Class {
                 && spec.preferred_spread.is_empty())
     }
 
+    /// Whether nodes list its pods, and do not only know what all pods take of them.
+    pub(super) fn is_listed(&self) -> bool {
+        self.is_looked_at() || self.extra
+    }
+
     /// Whether somebody looks at pods of this class beyond what they need.
     pub(super) fn is_looked_at(&self) -> bool {
         self.rules.is_some() || self.wishes.is_some()

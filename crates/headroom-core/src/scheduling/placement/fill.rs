@@ -62,6 +62,9 @@ impl Placement {
         let entry = self.classes.at(class);
         let wishes = entry.wishes.clone().filter(|_| liked && entry.has_wishes());
         let lot = Lot { class, rules: entry.rules.clone(), wishes, within: None, but: [NONE; 2] };
+        if lot.is_free() {
+            return self.pour_by_room(&lot, wanted, supply);
+        }
         let over_labels = lot.rules.as_deref().map(|rules| self.spreads_itself(rules, false)).unwrap_or_default();
         let mut placed = match &*over_labels {
             [] => self.pour(&lot, wanted, supply),
@@ -71,9 +74,8 @@ impl Placement {
         };
         // Where constraints or wishes meet, filling by number keeps to what is certain: one pod more may still find a place.
         // To look for the best place each time would take too long.
-        let binding = lot.rules.is_some() || lot.wishes.is_some();
         let lot = Lot { wishes: None, ..lot };
-        while binding && placed < wanted && self.pour_by_room(&lot, 1, supply) == 1 {
+        while placed < wanted && self.pour_by_room(&lot, 1, supply) == 1 {
             placed += 1;
         }
         placed
@@ -244,6 +246,11 @@ impl Placement {
 }
 
 impl Lot {
+    /// Whether nothing but their needs and their static side decides where the pods go.
+    pub(super) fn is_free(&self) -> bool {
+        self.rules.is_none() && self.wishes.is_none() && self.within.is_none()
+    }
+
     /// Whether nodes of a shape are in the right domain.
     pub(super) fn allows(&self, shape: &Shape) -> bool {
         self.within.is_none_or(|(key, domain)| shape.domain(key) == domain)

@@ -169,7 +169,9 @@ impl Placement {
         let (id, number) = (node, class);
         let (class, node) = (self.classes.at(number), self.nodes.at_mut(id));
         node.take(number, class, each, deleting);
-        recount(&mut self.counters, &self.shapes, id, node, &class.adds, each, deleting);
+        if !class.adds.is_empty() {
+            recount(&mut self.counters, &self.shapes, id, node, &class.adds, each, deleting);
+        }
         // What is free on a node that is closed is seen once it is opened again.
         if !node.closed {
             self.show_room(id);

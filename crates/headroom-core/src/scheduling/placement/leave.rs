@@ -34,8 +34,11 @@ impl Placement {
         self.class(class).rules.is_some()
     }
 
-    /// Takes `count` pods of a class away from a node that has them.
+    /// Takes `count` pods of a class away from a node that is closed and has them. What is free on such a node is nobody's
+    /// concern, so that nothing changes by pods that are not listed.
     pub(crate) fn take_off(&mut self, class: ClassId, node: NodeId, count: u32) {
-        self.put(class.0, node.0, -i64::from(count));
+        if self.class(class).is_listed() {
+            self.put(class.0, node.0, -i64::from(count));
+        }
     }
 }

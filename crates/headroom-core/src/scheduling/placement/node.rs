@@ -88,7 +88,7 @@ impl Node {
             self.occupy(rules, each);
             self.share(rules, each);
         }
-        if !deleting && (class.is_looked_at() || class.extra || !self.is_named()) {
+        if !deleting && (class.is_listed() || !self.is_named()) {
             self.list(id, each);
         }
     }

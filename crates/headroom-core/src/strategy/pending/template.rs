@@ -86,7 +86,7 @@ pub(super) fn new_machine(
 /// What the newest node tells that is not usable: it may lack something yet, but it is all that there is.
 fn of_unusable(group: &Group, nodes: &[NodeView<'_>]) -> Option<(Template, TemplateSource)> {
     let telling = nodes.iter().filter(|view| !view.node.deleting && view.node.allocatable.cpu > 0);
-    let newest = telling.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)))?;
+    let newest = telling.max_by_key(|view| (view.node.created, &*view.node.name))?;
     Some((template_of(group, newest.node), TemplateSource::Node(Arc::clone(&newest.node.name))))
 }
 
@@ -120,7 +120,7 @@ fn newest<'n, 'a>(
     let counts =
         |node: &Node| !node.deleting && (usable(group, expected, node) || (is_old(node) && has_started(group, node)));
     let counting = nodes.iter().filter(|view| counts(view.node));
-    counting.max_by_key(|view| (view.node.created, Arc::clone(&view.node.name)))
+    counting.max_by_key(|view| (view.node.created, &*view.node.name))
 }
 
 /// What a node says about others like it: nothing that is its own.
