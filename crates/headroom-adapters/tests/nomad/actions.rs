@@ -11,7 +11,7 @@ use headroom_core::snapshot::{Effect, Taint};
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Instant, sleep};
 
-use super::{FACES, client, open};
+use super::{FACES, Sight, client, open};
 
 fn ineligible() -> Taint {
     Taint { key: INELIGIBLE.into(), value: "".into(), effect: Effect::NoSchedule }
@@ -123,6 +123,24 @@ async fn a_node_is_purged_only_once_it_is_down() {
         wait("it is purged", || fake.nodes().is_empty()).await;
         nomad.forget(&id).await.expect("it is gone already");
     }
+}
+
+/// What is seen next may have been read before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_whose_machine_was_removed_is_going_at_once() {
+    let fake = Fake::start(Face::New).await.expect("a port");
+    let id = fake.add_node(one());
+    let mut sight = Sight::of(open(&fake));
+    sight.until("the node", |seen, _| seen.node(&id).is_some_and(|view| !view.node.deleting)).await;
+    sight.cluster.forget(&id).await.expect("it is remembered");
+    let observation = sight.cluster.observe(sight.builder.snapshot()).await;
+    observation.changes.into_iter().for_each(|change| sight.builder.apply(change));
+    assert!(sight.builder.snapshot().node(&id).is_some_and(|view| view.node.deleting));
+    let before = fake.asked(&format!("v1/node/{id}"));
+    sight.until("it has been read again", |_, _| fake.asked(&format!("v1/node/{id}")) > before + 1).await;
+    assert!(sight.builder.snapshot().node(&id).is_some_and(|view| view.node.deleting));
+    fake.stop_client(&id);
+    sight.until("it is gone", |seen, _| seen.node_count() == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

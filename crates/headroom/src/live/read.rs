@@ -46,10 +46,8 @@ pub(crate) fn read(
             config::Cluster::Nomad(settings) => {
                 let client = nomad::connect(settings, Fence::closed())?;
                 readable(&client).await?;
-                let cluster = Nomad::start(client);
                 let measured = policy.map(nomad::measured).unwrap_or_default();
-                cluster.measure(measured, settings.cpu_usage.meter());
-                Box::new(cluster)
+                Box::new(Nomad::measuring(client, measured, settings.cpu_usage.meter()))
             }
         };
         let (mut builder, mut freshness, mut warnings) = (Builder::new(), Freshness::default(), Vec::new());

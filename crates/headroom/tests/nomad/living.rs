@@ -123,6 +123,23 @@ async fn a_region_that_nomad_does_not_know_is_named() {
     assert_eq!(fake.asked("v1/nodes"), 1, "{error}");
 }
 
+/// Who asks for a plan sees how busy servers are, although the cluster is read once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_knows_how_busy_servers_are() {
+    let fake = Fake::start(Face::Old).await.expect("a port");
+    let folder = tempfile::tempdir().expect("a folder");
+    fake.add_node(NodeSpec { class: "gg".to_owned(), busy: vec![95.0, 85.0], ..node("one") });
+    let gateways =
+        "groups: [{ name: edge, select: { nodeClass: gg }, size: { min: 1, max: 5 }, strategy: { cpuPool: {} } }]";
+    let text = format!("cluster: {{ nomad: {{}} }}\n{gateways}\n");
+    std::fs::write(folder.path().join("headroom.yaml"), text).expect("a file");
+    for _ in 0..3 {
+        let plan = ask(&fake.url(), &["plan"], folder.path());
+        let plan = String::from_utf8_lossy(&plan.stdout).into_owned();
+        assert!(plan.contains("edge: resize 1 -> 2 because 2 servers: 90% of 100% busy, 10% free"), "{plan}");
+    }
+}
+
 /// The lists of a weak token are empty or short, without a word. Nothing goes by them, and no secret is shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_weak_token_holds_every_server() {

@@ -41,10 +41,15 @@ pub struct Nomad {
 impl Nomad {
     /// Begins to read the cluster. It has to be called within a tokio runtime.
     pub fn start(client: Client) -> Self {
-        Nomad { watch: Watch::start(client.clone()), client }
+        Nomad::measuring(client, Vec::new(), Meter::default())
     }
 
-    /// How busy servers are is asked of `meter` where one of these selects them.
+    /// The same; how busy servers are is asked of `meter` where one of these selects them.
+    pub fn measuring(client: Client, selections: Vec<Selection>, meter: Meter) -> Self {
+        Nomad { watch: Watch::start(client.clone(), selections, meter), client }
+    }
+
+    /// From now on how busy servers are is asked of `meter` where one of these selects them.
     pub fn measure(&self, selections: Vec<Selection>, meter: Meter) {
         self.watch.measure(selections, meter);
     }

@@ -69,9 +69,11 @@ struct State {
 }
 
 impl Watch {
-    /// Begins to read. It has to be called within a tokio runtime.
-    pub(super) fn start(client: Client) -> Self {
-        let shared = Arc::new(Shared { client, state: Mutex::default(), woken: Notify::new(), news: Notify::new() });
+    /// Begins to read. How busy servers are is asked of `meter` where one of `measured` selects them. It has to be called
+    /// within a tokio runtime.
+    pub(super) fn start(client: Client, measured: Vec<Selection>, meter: Meter) -> Self {
+        let state = Mutex::new(State { measured, meter, ..State::default() });
+        let shared = Arc::new(Shared { client, state, woken: Notify::new(), news: Notify::new() });
         let mut tasks = JoinSet::new();
         tasks.spawn(keep_reading(Arc::clone(&shared)));
         for list in LISTS {
@@ -106,15 +108,25 @@ impl Watch {
 
     /// What has changed since `known`, which took in every observation before.
     pub(super) fn observe(&self, known: &Snapshot) -> Observation {
-        let (changes, coverage, read_at, warnings) = {
+        let (changes, coverage, read_at, warnings, going) = {
             let mut state = self.shared.state();
             let mut warnings = std::mem::take(&mut state.unread);
             warnings.append(&mut state.warnings);
-            (std::mem::take(&mut state.changes), state.coverage.clone(), state.read_at, warnings)
+            let going: HashSet<Arc<str>> = state.going.keys().map(Arc::clone).collect();
+            (std::mem::take(&mut state.changes), state.coverage.clone(), state.read_at, warnings, going)
         };
         let ages = BTreeMap::from([(Kind::Nodes, read_at), (Kind::Pods, read_at)]);
         let coverage = coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
-        let changes = changes.take().chain(coverage).filter(|change| !known.has(change)).collect();
+        // What is known of a node whose machine has just been removed is from before that.
+        let before = going.iter().filter_map(|name| known.node(name));
+        let before: Vec<Change> = before.map(|view| Change::Node(Box::new(view.node.clone()))).collect();
+        let mut changes: Vec<Change> = before.into_iter().chain(changes.take()).chain(coverage).collect();
+        for change in &mut changes {
+            if let Change::Node(node) = change {
+                node.deleting |= going.contains(&node.name);
+            }
+        }
+        changes.retain(|change| !known.has(change));
         Observation { changes, as_of: Timestamp::now(), ages, warnings }
     }
 }

@@ -37,6 +37,7 @@ fn find<'r>(round: &'r Round, name: &str) -> Result<PodView<'r>, NotFound> {
         Some((namespace, name)) => Vec::from_iter(snapshot.pod(namespace, name)),
         None => snapshot.pods_named(name),
     };
+    let found = if found.is_empty() { allocations(round, name) } else { found };
     match found.as_slice() {
         [only] => Ok(*only),
         [] => Err(not_found(round, name)),
@@ -46,6 +47,18 @@ fn find<'r>(round: &'r Round, name: &str) -> Result<PodView<'r>, NotFound> {
             Err(NotFound { problem, hint: format!("name one of {}", names(&all)) })
         }
     }
+}
+
+/// Allocations of Nomad that are called so, or whose ID it is or the start of it.
+fn allocations<'r>(round: &'r Round, name: &str) -> Vec<PodView<'r>> {
+    if round.policy.runs_on() != RunsOn::Nomad {
+        return Vec::new();
+    }
+    let is_meant = |pod: &PodView<'_>| {
+        let Some((own, id)) = pod.name.rsplit_once('@') else { return false };
+        own == name || pod.full_name().rsplit_once('@').is_some_and(|(full, _)| full == name) || name.starts_with(id)
+    };
+    round.snapshot().nodes().flat_map(|view| view.pods()).filter(is_meant).collect()
 }
 
 fn not_found(round: &Round, name: &str) -> NotFound {
