@@ -272,3 +272,39 @@ fn a_pool_that_may_not_become_larger_replaces_what_it_can_do_without() {
         "#]],
     );
 }
+
+/// What its cloud says has failed, and could not be cleaned up when it was made, is no server to come. It goes like one that
+/// never came.
+#[test]
+fn a_machine_that_failed_is_no_server_to_come_and_goes() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=1 max=9 target=2 boot=5m
+         node s1 in=jobs memory=1000 label=meta.hardware=first age=1h id=none address=k1
+         instance one in=jobs age=1h address=k1
+         instance two in=jobs age=1m address=k2 state=failed
+         pod a on=s1 running memory=500
+         round
+         after 15s
+         round
+         after 5m
+         round
+         gone instance two
+         group jobs memoryPool hardware=first:1000 margin=1 max=9 target=1 boot=5m
+         instance one in=jobs age=1h address=k1
+         after 15s
+         round",
+        expect![[r#"
+            jobs 2 -> 1, wants +1, 1 in service, 1 never came, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              jobs: write off test://two because 1 machine could not be made: the cloud failed
+
+            jobs 1, wants +1, 1 in service, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              not: group jobs: left alone until 2026-01-01T00:05:00Z: the cloud refused
+
+            jobs 1 -> 2, wants +1, 1 in service, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              jobs: resize 1 -> 2 because 2 servers: 500 used / 1000 each = 1, + 1 margin
+
+            jobs 1 -> 2, wants +1, 1 in service, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              jobs: resize 1 -> 2 because 2 servers: 500 used / 1000 each = 1, + 1 margin
+        "#]],
+    );
+}
