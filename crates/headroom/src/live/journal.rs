@@ -7,15 +7,18 @@ use headroom_adapters::cloud::CloudError;
 use headroom_adapters::cluster::ClusterError;
 use headroom_adapters::notebook::NotebookError;
 use headroom_core::plan::{Action, Plan, Planned};
+use headroom_core::snapshot::Snapshot;
 use tracing::{debug, error, info, warn};
 
 use super::executor::{Failure, Outcome};
 use super::hold::Hold;
 use super::pilot::Flown;
+use crate::view::called::called;
 
 /// What a round decided. What was `said` of the round before is not said again, and what `waits` for something that is
 /// under way is said when it begins. The answer is what has been said of this round.
 pub(super) fn round(
+    snapshot: &Snapshot,
     plan: &Plan,
     said: &[Planned],
     hold: Option<&Hold>,
@@ -28,7 +31,7 @@ pub(super) fn round(
             continue;
         }
         if is_new {
-            decision(planned, hold);
+            decision(snapshot, planned, hold);
         }
         now_said.push(planned.clone());
     }
@@ -47,7 +50,7 @@ pub(super) fn flown(flown: &Flown) {
     debug!(round = number, deciding_ms = deciding.as_millis(), begun, "round");
 }
 
-fn decision(planned: &Planned, hold: Option<&Hold>) {
+fn decision(snapshot: &Snapshot, planned: &Planned, hold: Option<&Hold>) {
     let Planned { group, action, reason, dry_run } = planned;
     let carried_out = hold.is_none() && !dry_run;
     let (from, to) = match action {
@@ -55,18 +58,20 @@ fn decision(planned: &Planned, hold: Option<&Hold>) {
         _ => (None, None),
     };
     let held_by = hold.map(Hold::word);
-    info!(%group, from, to, node = action.node(), carried_out, held_by, "{action}: {reason}");
+    let text = called(snapshot, format!("{action}: {reason}"));
+    info!(%group, from, to, node = action.node(), carried_out, held_by, "{text}");
 }
 
 /// What came of an action.
-pub(super) fn outcome(outcome: &Outcome) {
+pub(super) fn outcome(snapshot: &Snapshot, outcome: &Outcome) {
     let Outcome { planned, result } = outcome;
-    let (group, action) = (&planned.group, &planned.action);
+    let (group, action) = (&planned.group, called(snapshot, planned.action.to_string()));
+    let node = planned.action.node();
     match result {
-        Ok(()) => debug!(%group, node = action.node(), "done: {action}"),
+        Ok(()) => debug!(%group, node, "done: {action}"),
         // Waiting for a budget is what a drain is for.
-        Err(failure @ Failure::Evictions { .. }) => info!(%group, node = action.node(), "{action}: {failure}"),
-        Err(failure) => warn!(%group, node = action.node(), "not done: {action}: {}", chain(failure)),
+        Err(failure @ Failure::Evictions { .. }) => info!(%group, node, "{action}: {failure}"),
+        Err(failure) => warn!(%group, node, "not done: {action}: {}", chain(failure)),
     }
 }
 

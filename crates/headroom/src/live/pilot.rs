@@ -233,7 +233,8 @@ impl Pilot {
         };
         let mut begun = 0;
         let wake_at = plan.wake_at;
-        self.said = journal::round(&plan, &self.said, hold.as_ref(), |planned| self.executor.holds(planned));
+        let waits = |planned: &Planned| self.executor.holds(planned);
+        self.said = journal::round(self.builder.snapshot(), &plan, &self.said, hold.as_ref(), waits);
         if hold.is_none() {
             let clouds = &self.clouds;
             begun = self.executor.start(plan.to_execute(), |group| clouds.of(group));
@@ -258,7 +259,7 @@ impl Pilot {
         let now = self.now();
         self.herald.outcomes(&outcomes, now);
         for outcome in &outcomes {
-            journal::outcome(outcome);
+            journal::outcome(self.builder.snapshot(), outcome);
             self.metrics.acted(&outcome.planned, outcome.result.is_ok());
             let group = &outcome.planned.group;
             self.clouds.touched(group);

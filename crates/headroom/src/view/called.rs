@@ -28,7 +28,7 @@ pub(super) fn meant<'s>(snapshot: &'s Snapshot, name: &str) -> Option<NodeView<'
 }
 
 /// The text with each node called as people call it.
-pub(super) fn called(snapshot: &Snapshot, text: String) -> String {
+pub(crate) fn called(snapshot: &Snapshot, text: String) -> String {
     if snapshot.nodes().all(|view| view.node.title.is_none()) {
         return text;
     }

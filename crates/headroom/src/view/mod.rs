@@ -5,7 +5,7 @@
 
 mod actions;
 mod assumed;
-mod called;
+pub(crate) mod called;
 mod caveats;
 mod columns;
 mod comparison;

@@ -19,6 +19,11 @@ pub(super) fn names<T: AsRef<str>>(names: &[T]) -> String {
     if more == 0 { text } else { format!("{text} and {more} more") }
 }
 
+/// `there is a`, `there are a, b, c and 4 more`
+pub(super) fn there_are<T: AsRef<str>>(all: &[T]) -> String {
+    format!("there {} {}", if all.len() == 1 { "is" } else { "are" }, names(all))
+}
+
 /// `600m cpu, 512Mi memory, 1 nvidia.com/gpu`, without what is zero.
 pub(super) fn amounts(amounts: &Resources) -> String {
     let Resources { cpu, memory, ephemeral_storage, extended, .. } = amounts;
@@ -56,6 +61,7 @@ mod tests {
     #[test]
     fn few_names_are_all_shown() {
         assert_eq!(names(&["a"]), "a");
+        assert_eq!((there_are(&["a"]), there_are(&["a", "b"])), ("there is a".to_owned(), "there are a, b".to_owned()));
         assert_eq!(names(&["a", "b", "c", "d"]), "a, b, c, d");
         assert_eq!(names(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
     }

@@ -42,6 +42,9 @@ async fn slow_drain(scene: &Scene) {
     scene.until("two servers are left", &headroom, over).await;
     headroom.makes_rounds(2).await;
     assert_eq!((scene.servers(), scene.called("delete")), (2, 2), "{:?}", scene.calls());
+    // Servers are called by their names.
+    let log = headroom.log();
+    assert!(log.lines().any(|line| line.contains("make job-") && line.contains(" ineligible: ")), "{log}");
     headroom.stop();
 }
 

@@ -16,18 +16,14 @@ use crate::view::columns::{columns, row};
 use crate::view::plan::size;
 use crate::view::refusals::refusal;
 use crate::view::scale_down::{kept, line};
-use crate::view::words::{amounts, count, duration, names, share};
+use crate::view::words::{amounts, count, duration, share, there_are};
 use crate::view::{TITLE, section};
 
 /// Everything about the group called `name`.
 pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
-    let known = || names(&round.policy.groups.iter().map(|group| &*group.name).collect::<Vec<_>>());
     let (Some(group), Some(report)) = (round.policy.group(name), round.plan.report.group(name)) else {
-        let hint = if round.policy.groups.is_empty() {
-            "there is no group".to_owned()
-        } else {
-            format!("there are {}", known())
-        };
+        let known: Vec<&str> = round.policy.groups.iter().map(|group| &*group.name).collect();
+        let hint = if known.is_empty() { "there is no group".to_owned() } else { there_are(&known) };
         return Err(NotFound { problem: format!("there is no group {name}"), hint });
     };
     let title = format!("{TITLE}group {name}{TITLE:#}  {}\n\n", size(round, report));

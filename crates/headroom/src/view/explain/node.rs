@@ -19,7 +19,7 @@ use crate::view::called::{called, meant, title};
 use crate::view::columns::{columns, row};
 use crate::view::scale_down::price;
 use crate::view::slack::held_by;
-use crate::view::words::{amounts, count, names, share};
+use crate::view::words::{amounts, count, share, there_are};
 use crate::view::{TITLE, section};
 
 /// Everything about the node called `name`.
@@ -50,8 +50,7 @@ fn taken_out(round: &Round, name: &str) -> Result<String, NotFound> {
     let all: Vec<String> = round.snapshot().nodes().map(|view| title(view.node)).collect();
     let like: Vec<String> = all.iter().filter(|known| known.contains(name)).cloned().collect();
     let shown = if like.is_empty() { &all } else { &like };
-    let hint =
-        if shown.is_empty() { "there is none in the dump".to_owned() } else { format!("there are {}", names(shown)) };
+    let hint = if shown.is_empty() { "there is none in the dump".to_owned() } else { there_are(shown) };
     Err(NotFound { problem: format!("there is no node {name}"), hint })
 }
 

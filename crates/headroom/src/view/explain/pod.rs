@@ -11,7 +11,7 @@ use super::{NotFound, named, placing, refusals_about, shown};
 use crate::dump::Round;
 use crate::view::actions::action;
 use crate::view::called::called;
-use crate::view::words::{amounts, names};
+use crate::view::words::{amounts, names, there_are};
 use crate::view::{TITLE, section};
 
 /// Everything about the pod called `name`, which may have its namespace in front.
@@ -75,7 +75,7 @@ fn not_found(round: &Round, name: &str) -> NotFound {
             RunsOn::Nomad => "allocations that have ended are not kept; nomad job status JOB lists all".to_owned(),
         }
     } else {
-        format!("there are {}", names(&like))
+        there_are(&like)
     };
     NotFound { problem: format!("there is no pod {name} that has not ended"), hint }
 }

@@ -10,7 +10,7 @@ use super::{NotFound, refusals_about, shown};
 use crate::dump::Round;
 use crate::view::scale_ups::scale_ups_for;
 use crate::view::slack::{kept_by_others, places};
-use crate::view::words::{amounts, count, names};
+use crate::view::words::{amounts, count, there_are};
 use crate::view::{TITLE, section, with_hint};
 
 /// Everything about spare room, or about the placeholders whose description has `name` in it.
@@ -21,8 +21,7 @@ pub fn slack(round: &Round, name: Option<&str>) -> Result<String, NotFound> {
     let chosen: Vec<&Placeholders> = slack.placeholders.iter().filter(meant).collect();
     if let Some(name) = name.filter(|_| chosen.is_empty()) {
         let all: Vec<String> = slack.placeholders.iter().map(|placeholders| placeholders.of.to_string()).collect();
-        let hint =
-            if all.is_empty() { "no spare room is wanted".to_owned() } else { format!("there are {}", names(&all)) };
+        let hint = if all.is_empty() { "no spare room is wanted".to_owned() } else { there_are(&all) };
         return Err(NotFound { problem: format!("there is no placeholder {name}"), hint });
     }
     let mut text = format!("{TITLE}spare room{TITLE:#}\n\n");
