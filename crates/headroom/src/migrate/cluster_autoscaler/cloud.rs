@@ -36,7 +36,9 @@ impl Cloud {
         match name {
             "aws" => Cloud::Aws,
             "kwok" => Cloud::Kwok,
-            "externalgrpc" if values.has("cloud-config") => Cloud::ExternalGrpc(values.text("cloud-config").to_owned()),
+            "externalgrpc" if !values.text("cloud-config").is_empty() => {
+                Cloud::ExternalGrpc(values.text("cloud-config").to_owned())
+            }
             other => Cloud::Other(other.to_owned()),
         }
     }

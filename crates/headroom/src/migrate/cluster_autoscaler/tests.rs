@@ -126,7 +126,8 @@ fn value(flag: &'static Flag) -> BoxedStrategy<String> {
         ("cloud-provider", _) => {
             prop_oneof![Just("aws"), Just("kwok"), Just("azure"), Just("externalgrpc")].prop_map(str::to_owned).boxed()
         }
-        ("nodes", _) => Just(String::new()).boxed(),
+        // The file that it names is read when the result is loaded, and there is none.
+        ("nodes" | "cloud-config", _) => Just(String::new()).boxed(),
         ("node-group-auto-discovery", _) => "(asg:tag=|asg:|mig:)?[ -~]{0,12}(,[a-z]=?){0,2}".boxed(),
         ("expander", _) => {
             let names = ["price", "priority", "most-pods", "least-waste", "least-nodes", "grpc"];
