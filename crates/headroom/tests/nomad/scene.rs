@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::cluster::{Cluster, View};
+use crate::cluster::{Cluster, Job, View};
 use crate::headroom::Headroom;
 
 /// The most that anything here is waited for.
@@ -149,6 +149,18 @@ impl Scene {
     fn files(&self, extension: &str) -> impl Iterator<Item = PathBuf> {
         let files = fs::read_dir(&self.folder).expect("a folder").map(|file| file.expect("a file").path());
         files.filter(move |path| path.extension().is_some_and(|found| found == extension))
+    }
+
+    /// Runs the `first` task, of 600 MiB, and the small one of `other` on one server, and the `second`, of 850 MiB, on another
+    /// one, on which there is room for the small one.
+    pub(crate) async fn fills_two_servers(&self, headroom: &Headroom, other: &Job) {
+        self.cluster.run(&Job::of("first", 600)).await;
+        self.cluster.run(other).await;
+        let both = |view: &View| view.running("first") == 1 && view.running(other.id) == 1;
+        self.until("both run on one server", headroom, both).await;
+        self.cluster.run(&Job::of("second", 850)).await;
+        let three = |view: &View| view.running("second") == 1 && view.usable("job") == 2;
+        self.until("another runs on another server", headroom, three).await;
     }
 
     /// Waits until the cluster is as `is` says.

@@ -8,6 +8,11 @@ use crate::cluster::{Job, View};
 use crate::scene::{Scene, Scenes};
 use crate::tap::Tap;
 
+/// One that goes on for so many seconds when it is told to end.
+fn slow(seconds: u64) -> Job {
+    Job { lingers: Duration::from_secs(seconds), ..Job::of("slow", 100) }
+}
+
 /// The server of a task that takes long to end is drained. Meanwhile another server of its pool goes, and one comes for
 /// another pool. It goes itself only when the task has ended, also where Nomad calls a drain complete before that.
 #[tokio::test(flavor = "multi_thread")]
@@ -19,16 +24,11 @@ async fn a_slow_drain_holds_up_nothing_else() {
 async fn slow_drain(scene: &Scene) {
     let pools = [scene.pool("job", "min: 0, max: 4", 0), scene.pool("edge", "min: 0, max: 4", 0)];
     let headroom = scene.headroom("headroom", &scene.cluster.url(), &scene.config("", &pools));
-    scene.cluster.run(&Job::of("first", 600)).await;
-    scene.cluster.run(&Job { lingers: Duration::from_secs(12), ..Job::of("slow", 100) }).await;
-    let both = |view: &View| view.running("first") == 1 && view.running("slow") == 1;
-    scene.until("both run on one server", &headroom, both).await;
-    // Each of these fills another server: 950 leaves no room for the slow one.
-    for (number, (job, memory)) in [("second", 850), ("third", 950)].into_iter().enumerate() {
-        scene.cluster.run(&Job::of(job, memory)).await;
-        let runs = |view: &View| view.running(job) == 1 && view.usable("job") == number + 2;
-        scene.until("it runs on another server", &headroom, runs).await;
-    }
+    scene.fills_two_servers(&headroom, &slow(12)).await;
+    // It leaves no room for the slow one.
+    scene.cluster.run(&Job::of("third", 950)).await;
+    let three = |view: &View| view.running("third") == 1 && view.usable("job") == 3;
+    scene.until("another runs on a third server", &headroom, three).await;
     scene.cluster.end("first").await;
     scene.until("the slow task is told to end", &headroom, |view| view.lingers("slow")).await;
     scene.cluster.end("third").await;
@@ -58,7 +58,7 @@ async fn a_server_that_registers_during_a_drain_is_put_to_work() {
 async fn late(scene: &Scene) {
     let config = scene.config("", &[scene.pool("job", "min: 0, max: 4", 0)]);
     let headroom = scene.headroom("headroom", &scene.cluster.url(), &config);
-    two_servers(scene, &headroom).await;
+    scene.fills_two_servers(&headroom, &slow(4)).await;
     scene.put("hold", "");
     scene.cluster.run(&Job::of("third", 950)).await;
     scene.until("a third server is on its way", &headroom, |_| scene.servers() == 3).await;
@@ -76,17 +76,6 @@ async fn late(scene: &Scene) {
     headroom.stop();
 }
 
-/// `first` and `slow`, which lingers, on one server, and `second` on another, which has room for the slow one.
-async fn two_servers(scene: &Scene, headroom: &crate::headroom::Headroom) {
-    scene.cluster.run(&Job::of("first", 600)).await;
-    scene.cluster.run(&Job { lingers: Duration::from_secs(4), ..Job::of("slow", 100) }).await;
-    let both = |view: &View| view.running("first") == 1 && view.running("slow") == 1;
-    scene.until("both run on one server", headroom, both).await;
-    scene.cluster.run(&Job::of("second", 850)).await;
-    let three = |view: &View| view.running("second") == 1 && view.usable("job") == 2;
-    scene.until("another runs on another server", headroom, three).await;
-}
-
 /// The server on which Headroom itself runs stays, although another one has more work.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_that_headroom_runs_on_never_goes() {
@@ -97,7 +86,7 @@ async fn the_server_that_headroom_runs_on_never_goes() {
 async fn own_server(scene: &Scene) {
     let config = scene.config("", &[scene.pool("job", "min: 0, max: 4", 0)]);
     let headroom = scene.headroom("headroom", &scene.cluster.url(), &config);
-    two_servers(scene, &headroom).await;
+    scene.fills_two_servers(&headroom, &slow(4)).await;
     headroom.stop();
     let view = scene.cluster.view().await.expect("an answer");
     let task = view.live("slow").next().expect("it runs");

@@ -24,7 +24,7 @@ async fn weak(scene: &Scene) {
     let tap = Tap::on(&scene.cluster.url()).await;
     let config = scene.config("", &[scene.pool("job", "min: 0, max: 4", 0)]);
     let headroom = scene.headroom_in("headroom", &tap.url(), &[("NOMAD_TOKEN", SECRET)], &config);
-    two_servers(scene, &headroom).await;
+    scene.fills_two_servers(&headroom, &Job::of("moves", 100)).await;
     // Newer ones refuse where nothing in any namespace may be read.
     let weak = if scene.cluster.name() == "old" { &[None, Some("other")][..] } else { &[Some("other")] };
     for reads in weak.iter().copied() {
@@ -64,7 +64,7 @@ async fn a_server_that_is_restarted_is_found_again() {
 async fn restarted(scene: &mut Scene) {
     let config = scene.config("", &[scene.pool("job", "min: 0, max: 4", 0)]);
     let headroom = scene.headroom("headroom", &scene.cluster.url(), &config);
-    two_servers(scene, &headroom).await;
+    scene.fills_two_servers(&headroom, &Job::of("moves", 100)).await;
     scene.cluster.end("first").await;
     let begun = |view: &View| view.nodes.iter().any(|node| !node.is_usable());
     scene.until("a server is to go", &headroom, begun).await;
@@ -106,17 +106,6 @@ async fn restored(scene: &Scene) {
     scene.until("it grows again", &headroom, two).await;
     assert_eq!((scene.called("create"), scene.called("delete")), (3, 1), "{:?}", scene.calls());
     headroom.stop();
-}
-
-/// Two tasks on one server, and a third on another.
-async fn two_servers(scene: &Scene, headroom: &Headroom) {
-    scene.cluster.run(&Job::of("first", 600)).await;
-    scene.cluster.run(&Job::of("moves", 100)).await;
-    let both = |view: &View| view.running("first") == 1 && view.running("moves") == 1;
-    scene.until("both run on one server", headroom, both).await;
-    scene.cluster.run(&Job::of("second", 850)).await;
-    let three = |view: &View| view.running("second") == 1 && view.usable("job") == 2;
-    scene.until("another runs on another server", headroom, three).await;
 }
 
 async fn one_goes(scene: &Scene, headroom: &Headroom) {
