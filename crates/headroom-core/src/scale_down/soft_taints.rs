@@ -32,23 +32,18 @@ pub(super) fn set(
         let nodes = nodes.iter().filter(|view| wanted || has_mark(view));
         for view in nodes.filter(|view| !view.node.deleting) {
             let since = idle.get(&*view.node.name).filter(|_| wanted);
-            let mark = view.node.taint(CANDIDATE_TAINT);
-            if since.is_some() == mark.is_some() || busy.contains(&*view.node.name) {
+            if since.is_some() == has_mark(&view) || busy.contains(&*view.node.name) {
                 continue;
             }
             let node = Arc::clone(&view.node.name);
-            match (since, mark) {
-                (Some(since), None) => {
+            let (action, reason) = match since {
+                Some(since) => {
                     let reason = Reason::Unneeded { idle_for: round.now.duration_since(*since) };
-                    let taint = candidate_taint(round.now);
-                    changes.push((shrinking.group, Action::Taint { node, taint }, reason));
+                    (Action::Taint { node, taint: candidate_taint(round.now) }, reason)
                 }
-                (None, Some(_)) => {
-                    let key = CANDIDATE_TAINT.into();
-                    changes.push((shrinking.group, Action::Untaint { node, key }, Reason::NeededAgain));
-                }
-                _ => {}
-            }
+                None => (Action::Untaint { node, key: CANDIDATE_TAINT.into() }, Reason::NeededAgain),
+            };
+            changes.push((shrinking.group, action, reason));
         }
     }
     changes.into_iter().for_each(|(group, action, reason)| round.act(group, action, reason));
