@@ -58,14 +58,14 @@ fn decision(snapshot: &Snapshot, planned: &Planned, hold: Option<&Hold>) {
         _ => (None, None),
     };
     let held_by = hold.map(Hold::word);
-    let text = called(snapshot, format!("{action}: {reason}"));
+    let text = called(snapshot, &format!("{action}: {reason}"));
     info!(%group, from, to, node = action.node(), carried_out, held_by, "{text}");
 }
 
 /// What came of an action.
 pub(super) fn outcome(snapshot: &Snapshot, outcome: &Outcome) {
     let Outcome { planned, result } = outcome;
-    let (group, action) = (&planned.group, called(snapshot, planned.action.to_string()));
+    let (group, action) = (&planned.group, called(snapshot, &planned.action.to_string()));
     let node = planned.action.node();
     match result {
         Ok(()) => debug!(%group, node, "done: {action}"),

@@ -28,10 +28,7 @@ pub(super) fn meant<'s>(snapshot: &'s Snapshot, name: &str) -> Option<NodeView<'
 }
 
 /// The text with each node called as people call it.
-pub(crate) fn called(snapshot: &Snapshot, text: String) -> String {
-    if snapshot.nodes().all(|view| view.node.title.is_none()) {
-        return text;
-    }
+pub(crate) fn called(snapshot: &Snapshot, text: &str) -> String {
     let is_of_id = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let mut named = String::with_capacity(text.len());
     for word in text.split_inclusive(|c| !is_of_id(c)) {
@@ -64,7 +61,7 @@ mod tests {
     fn nodes_are_called_by_name_and_found_by_it() {
         let (one, two) = ("26ea97df-9000-c214-70c6-2af52121d38e", "7b016138-a03b-66e5-a6e6-7dace939e314");
         let known = snapshot(&[(one, Some("c1")), (two, Some("c2")), ("plain", None)]);
-        let text = called(&known, format!("make {one} ineligible; ({two}), plain, x-{one}\n"));
+        let text = called(&known, &format!("make {one} ineligible; ({two}), plain, x-{one}\n"));
         assert_eq!(text, format!("make c1@26ea97df ineligible; (c2@7b016138), plain, x-{one}\n"));
         for name in [one, "c1", "c1@26ea97df", "26ea97df", "26ea97df-9000"] {
             assert_eq!(meant(&known, name).map(|view| &*view.node.name), Some(one), "{name}");

@@ -42,7 +42,7 @@ pub fn plan(round: &Round, wide: bool) -> String {
     // Every part ends in an empty line, which the last does not need.
     text.truncate(text.trim_end().len());
     text.push('\n');
-    called(round.snapshot(), text)
+    called(round.snapshot(), &text)
 }
 
 /// `web  2 -> 8 (+6)`: the size now and after the plan, and how many nodes are marked or no longer marked.

@@ -59,7 +59,7 @@ pub fn group(round: &Round, name: &str) -> Result<String, NotFound> {
         }
     }
     text.truncate(text.trim_end().len());
-    Ok(called(round.snapshot(), text + "\n"))
+    Ok(called(round.snapshot(), &(text + "\n")))
 }
 
 /// What was refused to the group, about its nodes, and about pods for which it was considered.

@@ -36,7 +36,7 @@ pub fn node(round: &Round, name: &str) -> Result<String, NotFound> {
     text += &section("Group", &[group_line(round, &view)]);
     text += &section("This round", &verdict(round, &view));
     text.truncate(text.trim_end().len());
-    Ok(heading + &called(round.snapshot(), text) + "\n")
+    Ok(heading + &called(round.snapshot(), &text) + "\n")
 }
 
 /// A node that no group may match, or none at all.

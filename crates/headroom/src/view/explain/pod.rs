@@ -28,7 +28,7 @@ pub fn pod(round: &Round, name: &str) -> Result<String, NotFound> {
     text += &section("This round", &this_round(round, &pod, &standing, answer.as_ref()));
     text += &section("What helps", &help(round, &pod, &standing));
     text.truncate(text.trim_end().len());
-    Ok(called(round.snapshot(), text + "\n"))
+    Ok(called(round.snapshot(), &(text + "\n")))
 }
 
 fn find<'r>(round: &'r Round, name: &str) -> Result<PodView<'r>, NotFound> {
