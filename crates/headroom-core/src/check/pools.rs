@@ -7,8 +7,7 @@ use crate::guard::Limits;
 use crate::keys::DRAINING;
 use crate::plan::{Evict, Reason};
 use crate::policy::{Group, RunsOn};
-use crate::snapshot::Node;
-use crate::strategy::utilization::is_ineligible;
+use crate::strategy::utilization::is_out_of_service;
 
 impl Checker<'_> {
     /// A server is made ineligible that is not, and enough others stay.
@@ -68,8 +67,4 @@ impl Checker<'_> {
 /// Whether nodes of the group go by these rules: when each was marked is not to be seen, and only in memory.
 pub(super) fn goes_by_eligibility(group: &Group) -> bool {
     group.strategy.runs_on() == RunsOn::Nomad
-}
-
-fn is_out_of_service(node: &Node) -> bool {
-    node.unschedulable || is_ineligible(node)
 }

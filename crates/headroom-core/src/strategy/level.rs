@@ -1,5 +1,5 @@
-//! A pool of Nomad whose servers, tasks or load have become less than half at once: what shows it may be at fault, so that nothing goes until
-//! it has been shown for a while.
+//! A pool of Nomad whose servers, tasks or load have become less than half at once: what shows it may be at fault, so that
+//! nothing goes until it has been shown for a while.
 
 use jiff::SignedDuration;
 

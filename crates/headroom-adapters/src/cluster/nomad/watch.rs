@@ -119,8 +119,8 @@ impl Watch {
         let coverage = coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
         // What is known of a node whose machine has just been removed is from before that.
         let before = going.iter().filter_map(|name| known.node(name));
-        let before: Vec<Change> = before.map(|view| Change::Node(Box::new(view.node.clone()))).collect();
-        let mut changes: Vec<Change> = before.into_iter().chain(changes.take()).chain(coverage).collect();
+        let before = before.map(|view| Change::Node(Box::new(view.node.clone())));
+        let mut changes: Vec<Change> = before.chain(changes.take()).chain(coverage).collect();
         for change in &mut changes {
             if let Change::Node(node) = change {
                 node.deleting |= going.contains(&node.name);

@@ -11,7 +11,7 @@ use crate::memory::GroupMemory;
 use crate::plan::Counts;
 use crate::policy::Group;
 use crate::snapshot::{Node, NodeView, Readiness};
-use crate::strategy::utilization::is_ineligible;
+use crate::strategy::utilization::is_out_of_service;
 use crate::wake::Wake;
 
 /// A mark that does not show after this time was refused, or somebody took it back.
@@ -103,11 +103,6 @@ impl<'a> Servers<'a> {
             ..Counts::default()
         }
     }
-}
-
-/// Whether a server gets no new tasks, whoever wanted that.
-pub(super) fn is_out_of_service(node: &Node) -> bool {
-    node.unschedulable || is_ineligible(node)
 }
 
 /// Whether somebody wants another server in the place of this one.

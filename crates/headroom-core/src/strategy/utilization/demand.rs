@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::nodes::{is_ineligible, replaced_on};
+use super::nodes::{is_out_of_service, replaced_on};
 use crate::policy::{CountPods, RunsOn, Utilization};
 use crate::quantity::{Resources, Totals};
 use crate::snapshot::{ClassView, NodeView, Readiness};
@@ -88,7 +88,7 @@ impl<'a> Demand<'a> {
 /// Whether what is on a node counts. On Nomad nothing can be placed on a node that is not ready and eligible, so that neither
 /// its capacity nor what is on it counts; but what is on nodes that Headroom marked has to find another place.
 pub fn counts_on(settings: &Utilization, marked: &BTreeMap<Arc<str>, Timestamp>, view: &NodeView<'_>) -> bool {
-    let serves = || view.node.readiness == Readiness::Ready && !view.node.unschedulable && !is_ineligible(view.node);
+    let serves = || view.node.readiness == Readiness::Ready && !is_out_of_service(view.node);
     settings.runs_on == RunsOn::Kubernetes || marked.contains_key(&view.node.name) || serves()
 }
 

@@ -24,7 +24,7 @@ use growth::Cooling;
 pub(crate) use health::not_ready_since;
 pub use health::{GroupHealth, group_health, unhealthy_since};
 pub use nodes::{FORCE_TAINT, Nodes, REMOVAL_TAINT, is_ineligible, newest_first, oldest_first, tainted_at};
-pub(crate) use nodes::{ineligible, replaced_on};
+pub(crate) use nodes::{ineligible, is_out_of_service, replaced_on};
 use starve::Free;
 pub use starve::{Shortage, shortage};
 pub(crate) use threshold::is_larger;

@@ -83,11 +83,16 @@ pub fn is_ineligible(node: &Node) -> bool {
     node.taint(INELIGIBLE).is_some() || node.taint(DRAINING).is_some()
 }
 
+/// Whether a node of Nomad gets no new tasks, whoever wanted that.
+pub(crate) fn is_out_of_service(node: &Node) -> bool {
+    node.unschedulable || is_ineligible(node)
+}
+
 /// What tasks have that are told to stop on a node of Nomad that gets no new work: they have been replaced, and their
 /// replacements count where they are.
 pub(crate) fn replaced_on(view: &NodeView<'_>) -> Totals {
     let mut replaced = Totals::default();
-    if view.node.unschedulable || is_ineligible(view.node) {
+    if is_out_of_service(view.node) {
         let stopping = view.pods_unsorted().filter(|pod| pod.deleting && pod.blocks_removal());
         stopping.for_each(|pod| replaced += &pod.spec.requests);
     }
