@@ -169,6 +169,24 @@ async fn a_server_that_went_back_to_a_snapshot_is_followed() {
     }
 }
 
+/// The node has the number that it had when it was read, and is not as it was then.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_read_before_a_server_went_back_does_not_count() {
+    let fake = Fake::start(fake_nomad::Face::Old).await.expect("a port");
+    let one = fake.add_node(node("one"));
+    let saved = fake.save();
+    let mut sight = Sight::of(open(&fake));
+    let ineligible = |seen: &Snapshot| seen.node(&one).is_some_and(|view| view.node.taint(INELIGIBLE).is_some());
+    fake.set_eligible(&one, false);
+    fake.add_node(node("two"));
+    sight.until("both nodes", |seen, _| seen.node_count() == 2 && ineligible(seen)).await;
+    fake.fail(Some(Failing::NoLeader));
+    fake.restore(&saved);
+    fake.set_eligible(&one, true);
+    fake.fail(None);
+    sight.until("one node, eligible", |seen, _| seen.node_count() == 1 && !ineligible(seen)).await;
+}
+
 /// Newer ones serve pages, and older ones the whole list whatever they are asked for.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_list_is_read_to_its_end() {

@@ -21,9 +21,17 @@ const CALLS: usize = 16;
 /// What is asked for again only when it has changed.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    nodes: BTreeMap<String, Arc<Node>>,
-    jobs: BTreeMap<(String, String), Arc<Job>>,
+    nodes: Whole<String, Node>,
+    jobs: Whole<(String, String), Job>,
     busy: Busy,
+}
+
+/// Whole objects of a list.
+#[derive(Debug)]
+struct Whole<K, T> {
+    known: BTreeMap<K, Arc<T>>,
+    /// The number of the state that the list was of.
+    index: u64,
 }
 
 /// A reading of the whole cluster.
@@ -73,19 +81,19 @@ impl Reader {
         let listed = jobs.map_err(unread("the list of jobs"))?;
         gathered.listed(rights.map_err(unread("what the token may see"))?);
         misread.into_iter().for_each(|reason| gathered.misread(object::Kind::Node, reason));
-        for node in self.nodes.values() {
+        for node in self.nodes.known.values() {
             if let Err(error) = gathered.shared_node(Arc::clone(node)) {
                 gathered.misread(object::Kind::Node, format!("node {}: {error}", node.id));
             }
         }
-        for job in listed.into_iter().map(Arc::new).chain(self.jobs.values().map(Arc::clone)) {
+        for job in listed.into_iter().map(Arc::new).chain(self.jobs.known.values().map(Arc::clone)) {
             // Its ID has been read: it is in the list.
             let _ = gathered.shared_job(job);
         }
         let mut warnings = Vec::new();
         if !measured.is_empty() {
             let is_measured = |node: &headroom_core::snapshot::Node| measured.iter().any(|select| select.matches(node));
-            let ready = self.nodes.values().filter(|node| node.status == "ready");
+            let ready = self.nodes.known.values().filter(|node| node.status == "ready");
             let nodes: Vec<_> = ready.filter_map(|node| translate::node(node).ok()).filter(is_measured).collect();
             self.busy.ask(meter, client, &nodes).await;
             for (node, busy) in self.busy.at(meter, Timestamp::now()) {
@@ -96,6 +104,21 @@ impl Reader {
         let mut sight = tokio::task::block_in_place(|| gathered.sight());
         sight.warnings.append(&mut warnings);
         Ok(Reading { sight, at })
+    }
+}
+
+impl<K: Ord, T> Whole<K, T> {
+    /// Takes out what is known when the list is of the state with this number. The number goes back when a server was
+    /// restored: by what their numbers say nothing is known of objects from then on.
+    fn at(&mut self, index: u64) -> BTreeMap<K, Arc<T>> {
+        let known = std::mem::take(&mut self.known);
+        if index < std::mem::replace(&mut self.index, index) { BTreeMap::new() } else { known }
+    }
+}
+
+impl<K, T> Default for Whole<K, T> {
+    fn default() -> Self {
+        Whole { known: BTreeMap::new(), index: 0 }
     }
 }
 
@@ -110,9 +133,10 @@ pub async fn readable(client: &Client) -> Result<(), Unread> {
 
 /// Brings the whole nodes up to date, and answers why some cannot be understood. Lists leave out the meta attributes, by which
 /// a node is in a pool.
-async fn whole_nodes(known: &mut BTreeMap<String, Arc<Node>>, client: &Client) -> Result<Vec<String>, CallError> {
-    let Listed { objects, skipped: mut misread } = client.nodes().await?;
-    let mut before = std::mem::take(known);
+async fn whole_nodes(whole: &mut Whole<String, Node>, client: &Client) -> Result<Vec<String>, CallError> {
+    let Listed { objects, skipped: mut misread, index } = client.nodes().await?;
+    let mut before = whole.at(index);
+    let known = &mut whole.known;
     let mut changed = Vec::new();
     for node in objects {
         match before.remove(&node.id) {
@@ -140,9 +164,10 @@ async fn whole_nodes(known: &mut BTreeMap<String, Arc<Node>>, client: &Client) -
 }
 
 /// Brings the whole jobs up to date, and answers the list, which leaves out what the groups of a job ask for.
-async fn whole_jobs(known: &mut BTreeMap<(String, String), Arc<Job>>, client: &Client) -> Result<Vec<Job>, CallError> {
-    let mut listed = client.jobs().await?.objects;
-    let mut before = std::mem::take(known);
+async fn whole_jobs(whole: &mut Whole<(String, String), Job>, client: &Client) -> Result<Vec<Job>, CallError> {
+    let Listed { objects: mut listed, index, .. } = client.jobs().await?;
+    let mut before = whole.at(index);
+    let known = &mut whole.known;
     let mut missing = Vec::new();
     for job in &mut listed {
         if job.namespace.is_empty() {

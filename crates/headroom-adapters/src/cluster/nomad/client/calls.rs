@@ -75,7 +75,8 @@ impl Client {
     /// Hands over every allocation that the token may see, or why it cannot be understood. It is all of them only if there
     /// is no error.
     pub async fn allocations(&self, found: impl FnMut(Result<Allocation, serde_json::Error>)) -> Result<(), CallError> {
-        self.each(&["allocations"], &[("resources", "true"), ("task_states", "false"), EVERYWHERE], found).await
+        let query = [("resources", "true"), ("task_states", "false"), EVERYWHERE];
+        self.each(&["allocations"], &query, found).await.map(drop)
     }
 
     /// The allocations of a node that the token may see.

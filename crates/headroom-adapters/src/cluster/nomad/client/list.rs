@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::elements::Elements;
-use super::{Call, CallError, Client, LIST_DEADLINE, failed, header};
+use super::{Call, CallError, Client, LIST_DEADLINE, failed, header, index};
 
 /// Objects in one page, from Nomad 1.2.4 on. Older ones answer with the whole list.
 const PAGE: u32 = 5000;
@@ -15,6 +15,8 @@ pub struct Listed<T> {
     pub objects: Vec<T>,
     /// Why something could not: one reason for each.
     pub skipped: Vec<String>,
+    /// The number of the state that it is of: it grows with every change. Of several pages the first one's.
+    pub index: u64,
 }
 
 impl Client {
@@ -24,24 +26,25 @@ impl Client {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<Listed<T>, CallError> {
-        let mut listed = Listed { objects: Vec::new(), skipped: Vec::new() };
-        self.each(path, query, |object| match object {
-            Ok(object) => listed.objects.push(object),
-            Err(error) => listed.skipped.push(error.to_string()),
-        })
-        .await?;
-        Ok(listed)
+        let (mut objects, mut skipped) = (Vec::new(), Vec::new());
+        let found = |object: Result<T, serde_json::Error>| match object {
+            Ok(object) => objects.push(object),
+            Err(error) => skipped.push(error.to_string()),
+        };
+        let index = self.each(path, query, found).await?;
+        Ok(Listed { objects, skipped, index })
     }
 
-    /// Hands over every object of the list at this path as soon as its text is there. The list is whole only if there is no
-    /// error.
+    /// Hands over every object of the list at this path as soon as its text is there, and answers the number of its state.
+    /// The list is whole only if there is no error.
     pub(super) async fn each<T: DeserializeOwned>(
         &self,
         path: &[&str],
         query: &[(&str, &str)],
         mut found: impl FnMut(Result<T, serde_json::Error>),
-    ) -> Result<(), CallError> {
+    ) -> Result<u64, CallError> {
         let mut next: Option<String> = None;
+        let mut first = None;
         loop {
             let mut pairs: Vec<(&str, String)> =
                 query.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -49,6 +52,7 @@ impl Client {
             pairs.extend(next.iter().map(|token| ("next_token", token.clone())));
             let call = Call { path, query: pairs, deadline: LIST_DEADLINE, ..Call::reading() };
             let mut answer = self.open(call).await?;
+            let index = *first.get_or_insert(index(answer.headers()));
             let token = header(answer.headers(), "x-nomad-nexttoken");
             let token = token.filter(|token| !token.is_empty()).map(str::to_owned);
             let mut elements = Elements::default();
@@ -58,7 +62,7 @@ impl Client {
             elements.finish().map_err(CallError::NotUnderstood)?;
             // A page that leads to itself would be read for ever.
             if token.is_none() || token == next {
-                return Ok(());
+                return Ok(index);
             }
             next = token;
         }
