@@ -6,7 +6,7 @@ use std::fmt;
 use headroom_adapters::cluster::kubernetes::object::{Condition, Header, Metadata, Node, Pod};
 use headroom_adapters::cluster::kubernetes::translate::{self, Specs, Translated};
 use headroom_adapters::cluster::nomad::object::Kind;
-use headroom_adapters::cluster::nomad::translate::{Gathered, Sight};
+use headroom_adapters::cluster::nomad::translate::Gathered;
 use headroom_core::snapshot::{Builder, Change};
 use jiff::Timestamp;
 
@@ -98,11 +98,15 @@ impl Reader {
 
     /// Objects of Nomad mean something only together.
     fn finish_nomad(&mut self) {
-        let Sight { changes, warnings, newest } = std::mem::take(&mut self.nomad).sight();
-        changes.into_iter().for_each(|change| self.builder.apply(change));
-        let warnings = warnings.into_iter().map(|(object, problem)| Warning { place: None, object, problem });
+        let mut sight = std::mem::take(&mut self.nomad).sight();
+        self.newest = sight.newest;
+        let warnings = std::mem::take(&mut sight.warnings).into_iter().map(|(object, problem)| Warning {
+            place: None,
+            object,
+            problem,
+        });
         self.warnings.extend(warnings);
-        self.newest = newest;
+        sight.changes().into_iter().for_each(|change| self.builder.apply(change));
     }
 }
 

@@ -39,14 +39,14 @@ pub struct Nomad {
 }
 
 impl Nomad {
-    /// Begins to read the cluster. It has to be called within a tokio runtime.
+    /// Begins to read the cluster.
     pub fn start(client: Client) -> Self {
         Nomad::measuring(client, Vec::new(), Meter::default())
     }
 
     /// The same; how busy servers are is asked of `meter` where one of these selects them.
     pub fn measuring(client: Client, selections: Vec<Selection>, meter: Meter) -> Self {
-        Nomad { watch: Watch::start(client.clone(), selections, meter), client }
+        Nomad { watch: Watch::start(&client, selections, meter), client }
     }
 
     /// From now on how busy servers are is asked of `meter` where one of these selects them.

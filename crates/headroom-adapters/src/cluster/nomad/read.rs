@@ -101,7 +101,7 @@ impl Reader {
             }
             warnings.extend(self.busy.warnings().map(|problem| ("cpu usage".to_owned(), problem)));
         }
-        let mut sight = tokio::task::block_in_place(|| gathered.sight());
+        let mut sight = gathered.sight();
         sight.warnings.append(&mut warnings);
         Ok(Reading { sight, at })
     }
@@ -201,13 +201,4 @@ fn slim(mut node: Node) -> Node {
     node.attributes.retain(|name, _| translate::names_a_machine(name));
     node.events.retain(|event| event.message == translate::REGISTERED);
     node
-}
-
-/// The nodes in a reading.
-pub(super) fn nodes(sight: &Sight) -> impl Iterator<Item = &headroom_core::snapshot::Node> {
-    use headroom_core::snapshot::Change;
-    sight.changes.iter().filter_map(|change| match change {
-        Change::Node(node) => Some(&**node),
-        _ => None,
-    })
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::{join, join_all};
 use headroom_core::policy::Selection;
 use headroom_core::snapshot::{Change, Coverage, Kind, Snapshot};
 use jiff::Timestamp;
-use tokio::sync::Notify;
-use tokio::task::{JoinSet, block_in_place};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Chain;
@@ -16,7 +16,8 @@ use super::act::purge_if_down;
 use super::busy::Meter;
 use super::client::Client;
 use super::known::{Known, Latest};
-use super::read::{Reader, Reading, nodes};
+use super::read::{Reader, Reading};
+use super::translate::Sight;
 use crate::cluster::Observation;
 
 /// The cluster is read at least as often as this.
@@ -40,7 +41,7 @@ const GOING: Duration = Duration::from_secs(300);
 /// Reads a cluster as long as this is not dropped.
 pub(super) struct Watch {
     shared: Arc<Shared>,
-    _tasks: JoinSet<()>,
+    _running: oneshot::Sender<()>,
 }
 
 struct Shared {
@@ -56,7 +57,7 @@ struct Shared {
 struct State {
     /// The latest change of each object since the last observation.
     changes: Latest,
-    coverage: BTreeMap<Kind, Coverage>,
+    coverage: Vec<(Kind, Coverage)>,
     read_at: Option<Timestamp>,
     /// Of the last reading.
     warnings: Vec<String>,
@@ -69,17 +70,21 @@ struct State {
 }
 
 impl Watch {
-    /// Begins to read. How busy servers are is asked of `meter` where one of `measured` selects them. It has to be called
-    /// within a tokio runtime.
-    pub(super) fn start(client: Client, measured: Vec<Selection>, meter: Meter) -> Self {
+    /// Begins to read. How busy servers are is asked of `meter` where one of `measured` selects them.
+    ///
+    /// All of it goes on in one thread with its own connections: a reading takes much memory and lets it go again, and the
+    /// allocator keeps what was let go for the thread that took it.
+    pub(super) fn start(client: &Client, measured: Vec<Selection>, meter: Meter) -> Self {
         let state = Mutex::new(State { measured, meter, ..State::default() });
-        let shared = Arc::new(Shared { client, state, woken: Notify::new(), news: Notify::new() });
-        let mut tasks = JoinSet::new();
-        tasks.spawn(keep_reading(Arc::clone(&shared)));
-        for list in LISTS {
-            tasks.spawn(wake(Arc::clone(&shared), list));
+        let (woken, news) = (Notify::new(), Notify::new());
+        let shared = Arc::new(Shared { client: client.apart(), state, woken, news });
+        let (running, over) = oneshot::channel();
+        let reader = Arc::clone(&shared);
+        let begun = std::thread::Builder::new().name("nomad".to_owned()).spawn(move || reader.run(over));
+        if let Err(error) = begun {
+            shared.unread(format!("the cluster cannot be read: there is no thread for it: {error}"));
         }
-        Watch { shared, _tasks: tasks }
+        Watch { shared, _running: running }
     }
 
     /// How busy servers are is asked of `meter` where one of these selects them.
@@ -116,11 +121,12 @@ impl Watch {
             (std::mem::take(&mut state.changes), state.coverage.clone(), state.read_at, warnings, going)
         };
         let ages = BTreeMap::from([(Kind::Nodes, read_at), (Kind::Pods, read_at)]);
-        let coverage = coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
         // What is known of a node whose machine has just been removed is from before that.
         let before = going.iter().filter_map(|name| known.node(name));
-        let before = before.map(|view| Change::Node(Box::new(view.node.clone())));
-        let mut changes: Vec<Change> = before.chain(changes.take()).chain(coverage).collect();
+        let mut latest = Latest(before.map(|view| Change::Node(Box::new(view.node.clone()))).collect());
+        latest.extend(changes);
+        let Latest(mut changes) = latest;
+        changes.extend(coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage)));
         for change in &mut changes {
             if let Change::Node(node) = change {
                 node.deleting |= going.contains(&node.name);
@@ -136,10 +142,28 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn unread(&self, why: String) {
+        self.state().unread.push(why);
+        self.news.notify_one();
+    }
+
+    /// Reads until it is over.
+    fn run(&self, over: oneshot::Receiver<()>) {
+        match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime.block_on(async {
+                tokio::select! {
+                    _ = join(self.keep_reading(), join_all(LISTS.map(|list| self.wake(list)))) => {}
+                    _ = over => {}
+                }
+            }),
+            Err(error) => self.unread(format!("the cluster cannot be read: {error}")),
+        }
+    }
+
     async fn take(&self, Reading { mut sight, at }: Reading, known: &mut Known) {
         let mut going = std::mem::take(&mut self.state().going);
         going.retain(|_, since| since.elapsed() < GOING);
-        let names: HashSet<&Arc<str>> = nodes(&sight).map(|node| &node.name).collect();
+        let names: HashSet<&Arc<str>> = sight.nodes.iter().map(|node| &node.name).collect();
         going.retain(|name, _| names.contains(name));
         let mut gone = HashSet::new();
         for name in going.keys() {
@@ -152,70 +176,62 @@ impl Shared {
             }
         }
         going.retain(|name, _| !gone.contains(name));
-        sight.changes.retain(|change| !matches!(change, Change::Node(node) if gone.contains(&node.name)));
-        for change in &mut sight.changes {
-            if let Change::Node(node) = change {
-                node.deleting = going.contains_key(&node.name);
-            }
+        sight.nodes.retain(|node| !gone.contains(&node.name));
+        for node in &mut sight.nodes {
+            node.deleting = going.contains_key(&node.name);
         }
-        let coverage = sight.changes.iter().filter_map(|change| match change {
-            Change::Coverage(kind, coverage) => Some((*kind, *coverage)),
-            _ => None,
-        });
-        let coverage = coverage.collect();
+        let Sight { nodes, tasks, coverage, warnings, .. } = sight;
         // What is new is found out here, so that a round looks at nothing else.
-        let news = block_in_place(|| known.news(sight.changes));
+        let news = known.news(nodes, tasks);
         let mut state = self.state();
         for (name, since) in going {
             state.going.entry(name).or_insert(since);
         }
         state.changes.extend(news);
-        state.warnings = sight.warnings.iter().map(|(object, problem)| format!("{object}: {problem}")).collect();
+        state.warnings = warnings.iter().map(|(object, problem)| format!("{object}: {problem}")).collect();
         (state.coverage, state.read_at) = (coverage, Some(at));
+        drop(state);
+        self.news.notify_one();
     }
-}
 
-async fn keep_reading(shared: Arc<Shared>) {
-    let (mut reader, mut known) = (Reader::default(), Known::default());
-    loop {
-        let begin = Instant::now();
-        let (measured, meter) = {
-            let state = shared.state();
-            (state.measured.clone(), state.meter.clone())
-        };
-        match reader.read(&shared.client, &measured, &meter).await {
-            Ok(reading) => shared.take(reading, &mut known).await,
-            Err(unread) => {
-                let text = format!("{:#}", Chain(&unread));
-                shared.state().unread.push(text);
+    async fn keep_reading(&self) {
+        let (mut reader, mut known) = (Reader::default(), Known::default());
+        loop {
+            let begin = Instant::now();
+            let (measured, meter) = {
+                let state = self.state();
+                (state.measured.clone(), state.meter.clone())
+            };
+            match reader.read(&self.client, &measured, &meter).await {
+                Ok(reading) => self.take(reading, &mut known).await,
+                Err(unread) => self.unread(Chain(&unread).to_string()),
             }
+            sleep(REST.max(begin.elapsed() * 4).min(EVERY)).await;
+            // Whether it was woken or the time is over is the same.
+            let _ = timeout(EVERY, self.woken.notified()).await;
         }
-        shared.news.notify_one();
-        sleep(REST.max(begin.elapsed() * 4).min(EVERY)).await;
-        // Whether it was woken or the time is over is the same.
-        let _ = timeout(EVERY, shared.woken.notified()).await;
     }
-}
 
-/// Wakes the reading when a list may have changed.
-async fn wake(shared: Arc<Shared>, list: &'static str) {
-    let mut index = 0;
-    loop {
-        match shared.client.wait_for(list, index, WAIT).await {
-            Ok(now) => {
-                // The number goes back when a server was restored.
-                if now != index && index > 0 {
-                    shared.woken.notify_one();
+    /// Wakes the reading when a list may have changed.
+    async fn wake(&self, list: &'static str) {
+        let mut index = 0;
+        loop {
+            match self.client.wait_for(list, index, WAIT).await {
+                Ok(now) => {
+                    // The number goes back when a server was restored.
+                    if now != index && index > 0 {
+                        self.woken.notify_one();
+                    }
+                    // A server that does not say it answers at once.
+                    if now == 0 || now < index {
+                        sleep(RETRY).await;
+                    }
+                    index = if now < index { 0 } else { now };
                 }
-                // A server that does not say it answers at once.
-                if now == 0 || now < index {
+                Err(_) => {
+                    index = 0;
                     sleep(RETRY).await;
                 }
-                index = if now < index { 0 } else { now };
-            }
-            Err(_) => {
-                index = 0;
-                sleep(RETRY).await;
             }
         }
     }

@@ -47,8 +47,18 @@ pub enum ConnectError {
     Tls(#[source] reqwest::Error),
 }
 
-/// The client that sends, and the address of what it sends to.
-pub(super) fn connections(access: &Access) -> Result<(reqwest::Client, Url), ConnectError> {
+/// The address of what is sent to. The name that a certificate is checked against is that of the address.
+pub(super) fn address(access: &Access) -> Url {
+    let mut url = access.address.url.clone();
+    if let Some(name) = &access.tls.server_name {
+        // It is a name, which a URL can have.
+        let _ = url.set_host(Some(name));
+    }
+    url
+}
+
+/// The client that sends there.
+pub(super) fn connections(access: &Access) -> Result<reqwest::Client, ConnectError> {
     let mut headers = HeaderMap::new();
     if let Some(token) = &access.token {
         let mut value = HeaderValue::from_str(token.reveal()).map_err(|_| ConnectError::Token)?;
@@ -65,16 +75,11 @@ pub(super) fn connections(access: &Access) -> Result<(reqwest::Client, Url), Con
     if let Some(path) = &access.address.socket {
         builder = builder.unix_socket(path.clone());
     }
-    let mut url = access.address.url.clone();
-    if let (Some(name), Some(host)) = (&access.tls.server_name, url.host_str().map(str::to_owned)) {
-        // The name that the certificate is checked against is that of the address. So the address gets it, and is looked
-        // up under its own.
+    if let (Some(_), Some(host)) = (&access.tls.server_name, access.address.url.host_str()) {
+        // The address has the name of the certificate, and is looked up under its own.
         builder = builder.dns_resolver(Alias(host.trim_matches(['[', ']']).to_owned()));
-        // It is a name, which a URL can have.
-        let _ = url.set_host(Some(name));
     }
-    let client = tls(builder, &access.tls)?.build().map_err(ConnectError::Tls)?;
-    Ok((client, url))
+    tls(builder, &access.tls)?.build().map_err(ConnectError::Tls)
 }
 
 fn tls(mut builder: ClientBuilder, tls: &Tls) -> Result<ClientBuilder, ConnectError> {

@@ -34,10 +34,14 @@ const LIST_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Asks one cluster. Clones share their connections.
 #[derive(Clone)]
-pub struct Client(Arc<Inner>);
+pub struct Client {
+    http: reqwest::Client,
+    inner: Arc<Inner>,
+}
 
 struct Inner {
-    http: reqwest::Client,
+    /// Connections that are kept apart from the others.
+    apart: reqwest::Client,
     address: Url,
     http_auth: Option<Secret>,
     region: Option<String>,
@@ -68,18 +72,24 @@ impl Client {
     ///
     /// No request other than reading one is sent while `fence` is closed, but for those of the election.
     pub fn new(access: &Access, fence: Fence) -> Result<Self, ConnectError> {
-        let (http, address) = connect::connections(access)?;
+        let [http, apart] = [connect::connections(access)?, connect::connections(access)?];
         let Access { http_auth, region, namespace, .. } = access.clone();
-        Ok(Client(Arc::new(Inner { http, address, http_auth, region, namespace, fence })))
+        let address = connect::address(access);
+        Ok(Client { http, inner: Arc::new(Inner { apart, address, http_auth, region, namespace, fence }) })
+    }
+
+    /// The same with other connections. A connection belongs to the runtime in which it was made, and ends with it.
+    pub(super) fn apart(&self) -> Self {
+        Client { http: self.inner.apart.clone(), inner: Arc::clone(&self.inner) }
     }
 
     /// The namespace in which Headroom keeps what it remembers.
     pub fn namespace(&self) -> &str {
-        self.0.namespace.as_deref().unwrap_or("default")
+        self.inner.namespace.as_deref().unwrap_or("default")
     }
 
     pub(super) fn fence(&self) -> &Fence {
-        &self.0.fence
+        &self.inner.fence
     }
 
     async fn send(&self, call: Call<'_>) -> Result<Answer, CallError> {
@@ -93,7 +103,7 @@ impl Client {
     /// Sends it, and returns when an answer begins that is no refusal.
     async fn open(&self, call: Call<'_>) -> Result<Response, CallError> {
         let Call { method, path, query, body, of_election, deadline } = call;
-        let inner = &*self.0;
+        let inner = &*self.inner;
         let mut url = inner.address.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().push("v1").extend(path);
@@ -115,7 +125,7 @@ impl Client {
         if method != Method::GET {
             *request.body_mut() = Some(Body::wrap(FencedBody::new(body, fence)));
         }
-        let mut builder = reqwest::RequestBuilder::from_parts(inner.http.clone(), request).timeout(deadline);
+        let mut builder = reqwest::RequestBuilder::from_parts(self.http.clone(), request).timeout(deadline);
         if let Some(auth) = &inner.http_auth {
             let (user, password) =
                 auth.reveal().split_once(':').map_or((auth.reveal(), None), |(user, password)| (user, Some(password)));

@@ -1,29 +1,20 @@
 //! Allocations.
 
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{NodeTerm, Phase, Pod, PodKind, PodSpec, SharedSpec};
-use jiff::Timestamp;
+use headroom_core::snapshot::{NodeTerm, Phase, PodKind, PodSpec};
 
 use super::namespace_of;
+use super::tasks::Own;
 use crate::cluster::nomad::object;
 
-/// Translates an allocation that is like this. It holds what it has until its client says that it has ended, whatever is
-/// wanted of it.
-pub(super) fn pod(object: &object::Allocation, spec: SharedSpec) -> Pod {
-    Pod {
-        name: name(object).into(),
-        spec,
-        node: Some(object.node_id.as_str()).filter(|id| !id.is_empty()).map(Into::into),
-        phase: match &*object.client_status {
-            "complete" => Phase::Succeeded,
-            "failed" | "lost" => Phase::Failed,
-            "pending" => Phase::Pending,
-            _ => Phase::Running,
-        },
-        created: Timestamp::from_nanosecond(object.create_time.into()).ok().filter(|_| object.create_time > 0),
-        deleting: matches!(&*object.desired_status, "stop" | "evict") && !is_terminal(&object.client_status),
-        ..Pod::default()
-    }
+/// What becomes of an allocation. It holds what it has until its client says that it has ended, whatever is wanted of it;
+/// None when it has.
+pub(super) fn own(object: &object::Allocation) -> Option<Own> {
+    (!is_terminal(&object.client_status)).then(|| Own {
+        phase: if object.client_status == "pending" { Phase::Pending } else { Phase::Running },
+        deleting: matches!(&*object.desired_status, "stop" | "evict"),
+        created: object.create_time,
+    })
 }
 
 /// What people are shown of an allocation.
@@ -52,7 +43,7 @@ pub(super) fn spec(namespace: &str, job: &str, job_type: &str, requests: Resourc
 
 /// Its name, and the start of its ID, as the command line of Nomad shows it: an allocation that takes another one's place
 /// has the same name.
-fn name(object: &object::Allocation) -> String {
+pub(super) fn name(object: &object::Allocation) -> String {
     let id = object.id.get(..8).unwrap_or(&object.id);
     format!("{}@{id}", object.name)
 }

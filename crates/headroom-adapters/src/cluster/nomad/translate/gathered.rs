@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use headroom_core::policy::Percent;
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Change, Coverage, Kind, Node, Pod, PodKind, SharedSpec};
+use headroom_core::snapshot::{Change, Coverage, Kind, Node, PodKind, SharedSpec};
 use jiff::Timestamp;
 
 use super::allocation::spec;
 use super::held::{Held, Likeness};
+use super::tasks::{Tasks, Waiting, WaitingByGroup};
 use super::{Asks, Malformed, busy, namespace_of, node, resources};
 use crate::cluster::nomad::object::{self, Allocation, ClientStats, Evaluation, Job, JobSummary};
 use crate::cluster::nomad::rights::Rights;
@@ -36,14 +37,27 @@ pub struct Gathered {
 }
 
 /// What the objects say together.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Sight {
-    /// For an empty snapshot.
-    pub changes: Vec<Change>,
+    /// By name.
+    pub nodes: Vec<Node>,
+    /// What runs on them and what waits.
+    pub tasks: Tasks,
+    /// How much of each kind is known.
+    pub coverage: Vec<(Kind, Coverage)>,
     /// The object and what is wrong with it, or with what is known of it.
     pub warnings: Vec<(String, String)>,
     /// The latest instant that an object mentions.
     pub newest: Option<Timestamp>,
+}
+
+impl Sight {
+    /// All of it, for an empty snapshot.
+    pub fn changes(self) -> Vec<Change> {
+        let nodes = self.nodes.into_iter().map(|node| Change::Node(Box::new(node)));
+        let coverage = self.coverage.into_iter().map(|(kind, coverage)| Change::Coverage(kind, coverage));
+        nodes.chain(coverage).chain(self.tasks.changes_since(&Tasks::default())).collect()
+    }
 }
 
 impl Gathered {
@@ -179,10 +193,10 @@ impl Gathered {
         sight.warnings.append(&mut self.misread);
         let nodes = self.nodes.values().filter_map(|object| node(object).ok());
         let measured = |node: Node| Node { busy: self.busy.get(&node.name).copied(), ..node };
-        sight.changes.extend(nodes.map(|node| Change::Node(Box::new(measured(node)))));
+        sight.nodes.extend(nodes.map(measured));
         self.warn_of_nodes(&mut sight);
         let incomplete = self.warn_of_allocations(&mut sight);
-        self.add_waiting(&mut sight);
+        let waiting = self.waiting(&mut sight);
         let coverage = |seen: bool, partial: bool| match (seen, partial) {
             (false, _) => Coverage::Absent,
             (true, true) => Coverage::Partial,
@@ -199,12 +213,11 @@ impl Gathered {
                 // Nomad has none of these.
                 _ => Coverage::Complete,
             };
-            sight.changes.push(Change::Coverage(kind, coverage));
+            sight.coverage.push((kind, coverage));
         }
         // What is equal is looked at once: there may be many thousands.
-        let specs: Vec<SharedSpec> = self.allocations.likenesses().map(|like| self.spec(like)).collect();
-        sight.changes.extend(self.allocations.into_pods(&specs).map(Change::Pod));
-        sight
+        let specs = self.allocations.likenesses().map(|like| self.spec(like)).collect();
+        Sight { tasks: self.allocations.with(specs, waiting), ..sight }
     }
 
     fn spec(&self, like: &Likeness) -> SharedSpec {
@@ -260,8 +273,9 @@ impl Gathered {
         silent > 0 || missing
     }
 
-    /// Adds a task for each allocation that waits for a node.
-    fn add_waiting(&self, sight: &mut Sight) {
+    /// The allocations that wait for a node.
+    fn waiting(&self, sight: &mut Sight) -> WaitingByGroup {
+        let mut waiting = WaitingByGroup::new();
         let blocked = self.blocked();
         for ((namespace, id), groups) in self.queued(&blocked) {
             let job = self.jobs.get(&(namespace.clone(), id.clone()));
@@ -285,15 +299,11 @@ impl Gathered {
                 let spec = SharedSpec::new(spec(&namespace, &id, job_type, requests, asks.terms()));
                 // A system job waits for nodes that are there, and more of them would not help it.
                 if spec.kind == PodKind::Workload {
-                    let waiting = |at| Pod {
-                        name: format!("{id}.{group}[waiting {at}]").into(),
-                        spec: spec.clone(),
-                        ..Pod::default()
-                    };
-                    sight.changes.extend((1..=count).map(waiting).map(Change::Pod));
+                    waiting.insert((namespace.clone(), format!("{id}.{group}")), Waiting { spec, count });
                 }
             }
         }
+        waiting
     }
 
     /// How many allocations wait, by job and group: as its summary says, or else the newest evaluation that is blocked.

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use headroom_core::quantity::Resources;
-use headroom_core::snapshot::{Pod, SharedSpec};
-use indexmap::{IndexMap, IndexSet};
+use headroom_core::snapshot::SharedSpec;
+use indexmap::IndexSet;
 use jiff::Timestamp;
 use rustc_hash::FxBuildHasher;
 
-use super::allocation::pod;
 use super::gathered::{JobKey, key};
-use super::{Malformed, is_terminal, resources};
+use super::tasks::{AliveByName, Tasks, WaitingByGroup};
+use super::{Malformed, allocation, namespace_of, resources};
 use crate::cluster::nomad::object::Allocation;
 
 /// The allocations of one cluster.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// By ID, without its spec, and the place of what it is like.
-    alive: IndexMap<Box<str>, (Pod, usize), FxBuildHasher>,
+    /// With the places of what they are like.
+    alive: AliveByName,
     /// Of those that have ended too.
     likenesses: IndexSet<Likeness, FxBuildHasher>,
     /// In nanoseconds.
@@ -39,15 +39,15 @@ impl Held {
     pub(super) fn add(&mut self, object: Allocation) -> Result<(), Malformed> {
         let holds = object.allocated_resources.as_ref().map(resources::of_allocation).transpose()?;
         self.newest = self.newest.max(object.modify_time).max(object.create_time);
-        let is_alive = !is_terminal(&object.client_status);
-        let pod = is_alive.then(|| pod(&object, SharedSpec::default()));
-        let Allocation { id, namespace, job_id, task_group, job_type, .. } = object;
+        let (name, own) = (allocation::name(&object), allocation::own(&object));
+        let Allocation { namespace, job_id, node_id, task_group, job_type, .. } = object;
         let like = Likeness { job: key(&namespace, &job_id), group: task_group, job_type, holds };
         let known = self.likenesses.get_index_of(&like);
         let like = known.unwrap_or_else(|| self.likenesses.insert_full(like).0);
-        match pod {
-            Some(pod) => drop(self.alive.insert(id.into(), (pod, like))),
-            None => drop(self.alive.swap_remove(&*id)),
+        let namespace = namespace_of(&namespace);
+        match own {
+            Some(own) => self.alive.insert(namespace, name.into(), &node_id, own, like),
+            None => self.alive.remove(namespace, &name),
         }
         Ok(())
     }
@@ -65,14 +65,14 @@ impl Held {
     /// How many are alive of which nobody says what they hold.
     pub(super) fn silent(&self) -> usize {
         let says = |like: usize| self.likenesses.get_index(like).is_some_and(|like| like.holds.is_some());
-        self.alive.values().filter(|(_, like)| !says(*like)).count()
+        self.alive.likes().filter(|like| !says(*like)).count()
     }
 
     /// How many of each job are alive.
     pub(super) fn by_job(&self) -> BTreeMap<&JobKey, u32> {
         let mut counts = vec![0_u32; self.likenesses.len()];
-        for (_, like) in self.alive.values() {
-            counts.get_mut(*like).into_iter().for_each(|count| *count += 1);
+        for like in self.alive.likes() {
+            counts.get_mut(like).into_iter().for_each(|count| *count += 1);
         }
         let mut jobs = BTreeMap::new();
         for (like, count) in self.likenesses.iter().zip(counts) {
@@ -93,8 +93,8 @@ impl Held {
         Timestamp::from_nanosecond(self.newest.into()).ok()
     }
 
-    /// Those that are alive. `specs` are of their likenesses, in order.
-    pub(super) fn into_pods(self, specs: &[SharedSpec]) -> impl Iterator<Item = Pod> {
-        self.alive.into_values().map(|(pod, like)| Pod { spec: specs.get(like).cloned().unwrap_or_default(), ..pod })
+    /// Those that are alive, and those that wait. `specs` are of their likenesses, in order.
+    pub(super) fn with(self, specs: Vec<SharedSpec>, waiting: WaitingByGroup) -> Tasks {
+        Tasks { alive: self.alive, specs, waiting }
     }
 }

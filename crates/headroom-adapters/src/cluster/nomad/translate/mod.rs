@@ -7,6 +7,7 @@ mod gathered;
 mod held;
 mod node;
 mod resources;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub use constraints::Asks;
 pub use gathered::{Gathered, Sight};
 pub use node::node;
 pub(super) use node::{REGISTERED, names_a_machine};
+pub use tasks::Tasks;
 
 /// Why an object cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

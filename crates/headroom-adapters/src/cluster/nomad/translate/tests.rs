@@ -22,9 +22,10 @@ fn check(nodes: &[Value], allocations: &[Value], rest: impl FnOnce(&mut Gathered
 
 /// Nodes with their pods, pods that wait, and warnings.
 fn show(gathered: Gathered) -> String {
-    let Sight { changes, warnings, newest } = gathered.sight();
+    let mut sight = gathered.sight();
+    let (warnings, newest) = (std::mem::take(&mut sight.warnings), sight.newest);
     let mut builder = Builder::new();
-    changes.into_iter().for_each(|change| builder.apply(change));
+    sight.changes().into_iter().for_each(|change| builder.apply(change));
     let snapshot = builder.snapshot();
     let mut text = String::new();
     for kind in [Kind::Nodes, Kind::Pods] {
