@@ -18,6 +18,9 @@ use crate::cluster::nomad::rights::Rights;
 /// A job by its namespace and ID.
 pub(super) type JobKey = (String, String);
 
+/// So many allocations of a group that wait are looked at: each takes memory, and no pool grows by more at once.
+const MOST_WAITING: u32 = 100_000;
+
 /// Objects of one cluster.
 #[derive(Debug, Default)]
 pub struct Gathered {
@@ -298,9 +301,15 @@ impl Gathered {
                 }
                 let spec = SharedSpec::new(spec(&namespace, &id, job_type, requests, asks.terms()));
                 // A system job waits for nodes that are there, and more of them would not help it.
-                if spec.kind == PodKind::Workload {
-                    waiting.insert((namespace.clone(), format!("{id}.{group}")), Waiting { spec, count });
+                if spec.kind != PodKind::Workload {
+                    continue;
                 }
+                if count > MOST_WAITING {
+                    let problem = format!("{count} allocations of group {group} wait, of which {MOST_WAITING} count");
+                    sight.warnings.push((object(), problem));
+                }
+                let count = count.min(MOST_WAITING);
+                waiting.insert((namespace.clone(), format!("{id}.{group}")), Waiting { spec, count });
             }
         }
         waiting

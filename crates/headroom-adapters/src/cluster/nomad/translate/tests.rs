@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use headroom_core::snapshot::{Builder, Coverage, Kind, Readiness};
+use headroom_core::snapshot::{Builder, Change, Coverage, Kind, Readiness};
 use serde_json::{Value, json};
 
 use super::*;
@@ -262,6 +262,21 @@ fn what_waits_is_as_its_job_says() {
         warning: job default/web: constraint ${meta.size} regexp ^x is left aside
     "#]],
     );
+}
+
+#[test]
+fn more_than_any_pool_could_take_does_not_wait() {
+    let mut gathered = Gathered::default();
+    let job = json!({
+        "ID": "web", "JobSummary": { "Summary": { "g": { "Queued": u32::MAX } } },
+        "TaskGroups": [{ "Name": "g", "Tasks": [] }],
+    });
+    gathered.job(serde_json::from_value(job).unwrap()).unwrap();
+    let sight = gathered.sight();
+    let warning = "4294967295 allocations of group g wait, of which 100000 count".to_owned();
+    assert_eq!(sight.warnings.last(), Some(&("job default/web".to_owned(), warning)));
+    let changes = sight.changes();
+    assert_eq!(changes.iter().filter(|change| matches!(change, Change::Pod(_))).count(), 100_000);
 }
 
 /// Nomad 1.0: the evaluation that is blocked says nothing itself, and only lists of jobs were read.
