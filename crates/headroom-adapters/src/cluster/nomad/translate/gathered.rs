@@ -18,7 +18,8 @@ use crate::cluster::nomad::rights::Rights;
 /// A job by its namespace and ID.
 pub(super) type JobKey = (String, String);
 
-/// So many allocations of a group that wait are looked at: each takes memory, and no pool grows by more at once.
+/// So many allocations of a group that wait are looked at, since each takes memory. More are most likely a summary gone
+/// wrong.
 const MOST_WAITING: u32 = 100_000;
 
 /// Objects of one cluster.
