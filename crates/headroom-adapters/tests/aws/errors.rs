@@ -53,12 +53,22 @@ async fn a_throttled_call_is_tried_again_with_growing_pauses() {
 async fn a_call_that_stays_throttled_ends_as_an_error() {
     for (status, code) in [(400, "RequestLimitExceeded"), (503, "Throttling"), (400, "ScalingActivityInProgress")] {
         let server = where_it_answers("SetDesiredCapacity", move |_| Answer::Error(status, code, "later")).await;
-        let start = Instant::now();
         let error = aws(&server).resize("web", 1, 2).await.unwrap_err();
         assert!(matches!(&error, CloudError::Throttled { reason, .. } if reason.contains(code)), "{error:?}");
-        assert!(start.elapsed() < Duration::from_secs(9), "{:?}", start.elapsed());
-        assert!(server.asked("SetDesiredCapacity") > 3);
+        assert!(server.asked("SetDesiredCapacity") > 2);
     }
+}
+
+/// A last attempt in what is left of eight seconds would be given up before its answer: whether the change was made
+/// would not be known.
+#[tokio::test]
+async fn what_has_no_time_for_another_attempt_ends_as_what_it_was_told() {
+    let busy = || (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "2")], "busy").into_response();
+    let answer = move |_| Answer::Late(Duration::from_millis(600), busy());
+    let server = where_it_answers("SetDesiredCapacity", answer).await;
+    let error = aws(&server).resize("web", 1, 2).await.unwrap_err();
+    let two = Some(Duration::from_secs(2));
+    assert!(matches!(error, CloudError::Throttled { retry_after, .. } if retry_after == two), "{error:?}");
 }
 
 #[tokio::test]
@@ -144,10 +154,9 @@ async fn a_reading_is_tried_again_where_aws_is_in_trouble_and_a_change_is_not() 
 #[tokio::test]
 async fn a_change_without_an_answer_ends_in_time() {
     let server = where_it_answers("SetDesiredCapacity", |_| Answer::Silence).await;
-    let start = Instant::now();
     let error = aws(&server).resize("web", 1, 2).await.unwrap_err();
     assert!(matches!(error, CloudError::Timeout { seconds: 5, .. }), "{error:?}");
-    assert!(start.elapsed() < Duration::from_secs(9), "{:?}", start.elapsed());
+    assert_eq!(server.asked("SetDesiredCapacity"), 1, "it may have been done");
 }
 
 #[tokio::test]

@@ -183,10 +183,8 @@ async fn at_its_minimum_a_group_gets_the_new_machine_first() {
 async fn an_answer_that_is_lost_leaves_the_size_to_the_next_plan() {
     let stage = OnExternalGrpc::start(&[WEB], Fence::open()).await;
     stage.front.set_fault(Some("NodeGroupIncreaseSize"), Some(Fault::Silence));
-    let begin = std::time::Instant::now();
     let lost = stage.cloud.resize("web", 3, 5).await.unwrap_err();
     assert_eq!(lost.to_string(), "no answer within 5 s to grow web");
-    assert!(begin.elapsed() < Duration::from_secs(10));
     stage.front.set_fault(None, None);
     stage.cloud.resize("web", 3, 5).await.unwrap();
     assert_eq!(look(&stage.cloud).await.target, 5);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
@@ -25,6 +26,8 @@ pub(crate) enum Answer {
     Error(u16, &'static str, &'static str),
     /// Anything else.
     Other(Response),
+    /// That, after so long.
+    Late(Duration, Response),
     /// Nothing, for longer than anybody waits.
     Silence,
 }
@@ -73,6 +76,10 @@ async fn respond(answer: Answer) -> Response {
             (StatusCode::from_u16(status).unwrap(), body).into_response()
         }
         Answer::Other(response) => response,
+        Answer::Late(wait, response) => {
+            tokio::time::sleep(wait).await;
+            response
+        }
         Answer::Silence => std::future::pending().await,
     }
 }

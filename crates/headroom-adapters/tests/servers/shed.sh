@@ -11,7 +11,7 @@ create)
     fi
     while [ -e hold ]; do sleep 0.05; done
     # A process that stays, as a server would.
-    [ ! -e lingers ] || sleep 5 &
+    [ ! -e lingers ] || sleep 30 &
     [ ! -e slow ] || sleep 2
     printf '{"id":"%s","name":"%s","cluster":"%s","pool":"%s","server":"%s","hardware":"%s"}\n' "$HEADROOM_SERVER_ID-1" \
         "$HEADROOM_SERVER_NAME" "$HEADROOM_CLUSTER_ID" "$HEADROOM_POOL" "$HEADROOM_SERVER_ID" "$hardware" \

@@ -26,6 +26,8 @@ use crate::fenced::is_fenced;
 const ATTEMPT: Duration = Duration::from_secs(5);
 /// How long a call may take with all its attempts. The caller waits for ten seconds.
 const BUDGET: Duration = Duration::from_secs(8);
+/// What an attempt must have left of it. One that is cut short says nothing, not even that it was not done.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// How long is waited before the second attempt; twice as long before each further one.
 const BACKOFF: Duration = Duration::from_millis(200);
 /// The largest answer that is read. A page of a hundred groups with all their machines is far below.
@@ -138,11 +140,11 @@ impl Client {
         self.identity.region().await
     }
 
-    /// Calls, and tries again what was not done and may be.
+    /// Calls, and tries again what was not done and may be, as long as there is time for it.
     pub(super) async fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, AwsError> {
         let (start, mut backoff, mut renewed) = (Instant::now(), BACKOFF, false);
         loop {
-            let left = BUDGET.saturating_sub(start.elapsed());
+            let left = BUDGET.saturating_sub(start.elapsed()).max(SHORTEST);
             let error = match self.attempt(call, ATTEMPT.min(left)).await {
                 Ok(text) => return read(call, &text),
                 Err(Failed { error, fresh }) => {
@@ -164,7 +166,7 @@ impl Client {
                 AwsError::Refused { retry_after: Some(wait), .. } => *wait,
                 _ => jittered(backoff),
             };
-            if !again || start.elapsed() + wait >= BUDGET {
+            if !again || start.elapsed() + wait + SHORTEST > BUDGET {
                 return Err(error);
             }
             tokio::time::sleep(wait).await;
@@ -198,7 +200,7 @@ impl Client {
         };
         let action = call.right();
         let (status, headers, body) = match tokio::time::timeout(at_most, answer).await {
-            Err(_) => return Err(AwsError::Timeout { action, seconds: ATTEMPT.as_secs() }.into()),
+            Err(_) => return Err(AwsError::Timeout { action, seconds: at_most.as_secs() }.into()),
             Ok(Err(error)) if is_fenced(&error) => return Err(AwsError::Fenced.into()),
             Ok(Err(error)) => return Err(AwsError::Transport { action, source: Box::new(error.without_url()) }.into()),
             Ok(Ok(answer)) => answer,
