@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::guard::Limits;
-use crate::machines::is_node;
+use crate::machines::{Listed, is_node};
 use crate::membership::{Membership, OfKind};
 use crate::plan::{Action, Evict, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
@@ -66,6 +66,8 @@ pub enum Invariant {
     CannotMark,
     #[error("the node is not marked for removal")]
     NotMarked,
+    #[error("none of the machines that the group's cloud lists is known to be the node")]
+    NoMachine,
     #[error("the node is protected by an annotation")]
     NoDelete,
     #[error("the node has been marked for less than the soft grace period")]
@@ -129,6 +131,8 @@ struct Checker<'a> {
     sizes: BTreeMap<&'a str, u32>,
     /// The groups that a node belongs to, whatever `membership` says.
     of_kind: OfKind<'a>,
+    /// The machines that the clouds of groups list, of groups of which nodes go.
+    listed: BTreeMap<Arc<str>, Listed<'a>>,
     /// Why no node of a `pending` group may go, if so.
     unready: Option<String>,
     /// All disruption budgets are known.
@@ -169,6 +173,7 @@ impl<'a> Checker<'a> {
             groups: groups(snapshot, policy),
             sizes: sizes(snapshot, policy, membership),
             of_kind: OfKind::new(snapshot, policy),
+            listed: BTreeMap::new(),
             unready: unready.map(|why| why.to_string()),
             budgets_known: snapshot.coverage(Kind::PodDisruptionBudgets) == Coverage::Complete,
             now: plan.at,
@@ -309,6 +314,7 @@ impl<'a> Checker<'a> {
         if marked || view.node.unschedulable {
             return Err(Invariant::CannotMark);
         }
+        self.has_machine(group, &view)?;
         // A node that does not work is no help to the minimum.
         if matches!(why, Reason::Unhealthy { .. }) { Ok(()) } else { self.take_off(group, limits) }
     }
@@ -375,6 +381,13 @@ impl<'a> Checker<'a> {
             1 => Ok(view),
             several => Err(Invariant::NotOneGroup(several)),
         }
+    }
+
+    /// Where a group's cloud lists its machines, a node that is to go must be one of them.
+    fn has_machine(&mut self, group: &Group, view: &NodeView<'_>) -> Result<(), Invariant> {
+        let of_group = || Listed::of(self.snapshot.group(&group.name));
+        let listed = self.listed.entry(Arc::clone(&group.name)).or_insert_with(of_group);
+        if listed.is_stranger(view.node) { Err(Invariant::NoMachine) } else { Ok(()) }
     }
 
     /// The cloud's target, or without a cloud the number of nodes.

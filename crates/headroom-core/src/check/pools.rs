@@ -25,6 +25,7 @@ impl Checker<'_> {
         if view.node.no_delete.is_some() {
             return Err(Invariant::NoDelete);
         }
+        self.has_machine(group, &view)?;
         // A node that does not work is no help to the minimum.
         if matches!(why, Reason::Unhealthy { .. }) { Ok(()) } else { self.take_off(group, limits) }
     }
@@ -55,6 +56,9 @@ impl Checker<'_> {
         }
         if view.node.taint(DRAINING).is_some() || view.sums.blocking > 0 {
             return Err(Invariant::NotEmpty(view.sums.blocking));
+        }
+        if machine.is_none() {
+            self.has_machine(group, &view)?;
         }
         // A machine that its cloud lists no more is in no size.
         let listed = self.snapshot.group(&group.name).and_then(|cloud| cloud.instances.as_ref());

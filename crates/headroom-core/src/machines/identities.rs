@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::scheduling::HOSTNAME;
 use crate::snapshot::{CloudGroup, Instance, Node};
@@ -45,19 +45,77 @@ pub fn is_node(machine: &Instance, node: &Node) -> bool {
         || names(node).any(|name| machine.addresses.iter().any(|address| **address == *name))
 }
 
-/// How the cloud of its group knows a node's machine: as the node itself says, or by the one machine in the cloud's list
-/// that has one of its names. Nodes of Nomad do not say it themselves.
-pub fn provider_id(node: &Node, cloud: Option<&CloudGroup>) -> Option<Box<str>> {
-    node.provider_id.clone().or_else(|| machine_of(node, cloud).map(|machine| machine.provider_id.clone()))
+/// The machines that the cloud of a group lists, by what nodes know them by. The maps are made when they are first asked for.
+pub struct Listed<'c> {
+    machines: Option<&'c [Instance]>,
+    by: OnceCell<ByName<'c>>,
 }
 
-/// The one machine in the list of its group's cloud that a node is.
-pub fn machine_of<'c>(node: &Node, cloud: Option<&'c CloudGroup>) -> Option<&'c Instance> {
-    let listed = cloud.and_then(|cloud| cloud.instances.as_ref());
-    let mut same = listed.into_iter().flatten().filter(|machine| is_node(machine, node));
-    match (same.next(), same.next()) {
-        (Some(only), None) => Some(only),
-        _ => None,
+#[derive(Default)]
+struct ByName<'c> {
+    provider_ids: FxHashMap<&'c str, Found<'c>>,
+    addresses: FxHashMap<&'c str, Found<'c>>,
+}
+
+#[derive(Clone, Copy)]
+enum Found<'c> {
+    One(&'c Instance),
+    Several,
+}
+
+impl<'c> Listed<'c> {
+    /// Of this group.
+    pub fn of(cloud: Option<&'c CloudGroup>) -> Self {
+        Listed { machines: cloud.and_then(|cloud| cloud.instances.as_deref()), by: OnceCell::new() }
+    }
+
+    /// The one machine that a node is.
+    pub fn machine(&self, node: &Node) -> Option<&'c Instance> {
+        let by = self.by.get_or_init(|| ByName::of(self.machines.unwrap_or_default()));
+        let id = node.provider_id.as_deref().and_then(|id| by.provider_ids.get(id));
+        let named = names(node).filter_map(|name| by.addresses.get(name));
+        let mut found = id.into_iter().chain(named).copied();
+        let first = found.next()?;
+        match found.fold(first, Found::and) {
+            Found::One(machine) => Some(machine),
+            Found::Several => None,
+        }
+    }
+
+    /// How the cloud knows a node's machine: as the node itself says, or by the one machine that has one of its names. Nodes
+    /// of Nomad do not say it themselves.
+    pub fn provider_id(&self, node: &Node) -> Option<Box<str>> {
+        node.provider_id.clone().or_else(|| self.machine(node).map(|machine| machine.provider_id.clone()))
+    }
+
+    /// Whether it is not known which of the machines a node is, although they are listed: it could not be told to go.
+    pub fn is_stranger(&self, node: &Node) -> bool {
+        node.provider_id.is_none() && self.machines.is_some() && self.machine(node).is_none()
+    }
+}
+
+impl<'c> ByName<'c> {
+    fn of(machines: &'c [Instance]) -> Self {
+        let mut by = ByName::default();
+        for machine in machines {
+            let found = Found::One(machine);
+            let put = |known: &mut Found<'c>| *known = known.and(found);
+            by.provider_ids.entry(&machine.provider_id).and_modify(put).or_insert(found);
+            for address in &machine.addresses {
+                by.addresses.entry(address).and_modify(put).or_insert(found);
+            }
+        }
+        by
+    }
+}
+
+impl Found<'_> {
+    /// What is found by two names together.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Found::One(one), Found::One(same)) if std::ptr::eq(one, same) => self,
+            _ => Found::Several,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use identities::{Identities, is_node, machine_of, provider_id};
+pub use identities::{Identities, Listed, is_node};
 pub use shape::{expected, has_started, learn, shape, usable};
 
 use crate::memory::{Awaited, GroupMemory};

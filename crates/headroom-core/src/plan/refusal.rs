@@ -337,6 +337,8 @@ pub enum Why {
         /// The annotation's value.
         value: Box<str>,
     },
+    /// It is none of the machines that its group's cloud lists, or not clear which, so that it could not be told to go.
+    NoMachine,
     /// The value of the removal taint is no time.
     TaintUnreadable {
         /// The value.
@@ -466,6 +468,7 @@ impl fmt::Display for Why {
             Why::SoftGrace { until } => write!(f, "marked, kept until {until}"),
             Why::ForceTaintedNotEmpty { pods } => write!(f, "force taint, kept until its {pods} pods end"),
             Why::NoDelete { value } => write!(f, "annotated no-delete ({value})"),
+            Why::NoMachine => f.write_str("kept, which machine of its cloud it is is not known"),
             Why::TaintUnreadable { value } => write!(f, "the removal taint's value {value:?} is no unix time"),
             Why::Kept { why } => why.fmt(f),
             Why::SuddenDrop { what, from, to, until } => {
@@ -511,6 +514,13 @@ impl Why {
                 "add a nodeSelector with the label of a group, or a group with countPods: unconstrained".to_owned()
             }
             Why::AtMax { .. } => "raise size.max".to_owned(),
+            Why::NoMachine if on == RunsOn::Kubernetes => {
+                "set spec.providerID of the node, or take it out of the group's select".to_owned()
+            }
+            Why::NoMachine => {
+                "give the node a name or address that its machine has in the cloud, or take it out of the group's select"
+                    .to_owned()
+            }
             Why::Kept { why } => return why.hint(),
             Why::NoHardware => "set hardware for the pool, each with more memory than reserve".to_owned(),
             Why::LargerThanNode { .. } => "use a group with larger machines".to_owned(),

@@ -102,9 +102,10 @@ fn the_machine_that_goes_is_the_one_that_has_a_name_of_the_node() {
     };
     let k7 = "instance one in=jobs address=k7";
     assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k8")), [("s1".into(), Some("test://one".into()))]);
-    assert_eq!(removed("instance two in=jobs address=k8"), [("s1".into(), None)]);
     // Two machines with one name: nobody knows which one is meant.
-    assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k7")), [("s1".into(), None)]);
+    assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k7")), []);
+    // A cloud that does not list its machines may know.
+    assert_eq!(removed(""), [("s1".into(), None)]);
 }
 
 /// A task that is stopping on a server on its way out has been replaced: to count both would take the server back.
@@ -279,6 +280,67 @@ fn the_newest_of_equal_servers_goes() {
         expect![[r#"
             jobs 3, wants -1, 3 in service, 2 servers: 0 used / 1000 each = 0, + 2 margin
               jobs: make s2 ineligible because 2 servers: 0 used / 1000 each = 0, + 2 margin
+        "#]],
+    );
+}
+
+/// It could not be told to go, so that its tasks would move for nothing.
+#[test]
+fn a_server_that_is_no_machine_of_the_cloud_stays() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=2
+         node static in=jobs memory=1000 label=meta.hardware=first age=1h id=none
+         node s{1..2} in=jobs memory=1000 label=meta.hardware=first age=1h
+         instance s{1..2} in=jobs age=1h
+         pod a on=s1 running memory=500
+         round",
+        expect![[r#"
+            jobs 2, wants -2, 3 in service, 1 server: 500 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 500 used / 1000 each = 1
+              jobs: make s1 ineligible because 1 server: 500 used / 1000 each = 1
+              not: node static: kept, which machine of its cloud it is is not known
+        "#]],
+    );
+}
+
+/// Its machine went in another way: no task is moved, and nothing is asked for that fails each time.
+#[test]
+fn a_server_on_its_way_out_whose_machine_is_not_listed_any_more_waits() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=0 max=9 target=2
+         node s1 in=jobs memory=1000 label=meta.hardware=first age=1h id=none address=k1
+         node s2 in=jobs memory=1000 label=meta.hardware=first age=1h id=none address=k2
+         instance s1 in=jobs age=1h address=k1
+         instance s2 in=jobs age=1h address=k2
+         pod a on=s1 running memory=500
+         pod b on=s2 running memory=100
+         round
+         gone instance s2
+         after 15s
+         round",
+        expect![[r#"
+            jobs 2, wants -1, 2 in service, 1 server: 600 used / 1000 each = 1
+              jobs: make s2 ineligible because 1 server: 600 used / 1000 each = 1
+
+            jobs 2, wants -1, 1 in service, 1 upcoming, 1 tainted, 1 server: 600 used / 1000 each = 1
+              not: node s2: kept, which machine of its cloud it is is not known
+        "#]],
+    );
+}
+
+/// Somebody wants it replaced, and it could not go.
+#[test]
+fn a_server_to_be_replaced_that_is_no_machine_of_the_cloud_stays() {
+    check(
+        "group jobs memoryPool hardware=first:1000 margin=1 max=9 target=2
+         node static in=jobs memory=1000 label=meta.hardware=first label=meta.headroom_replace=true age=1h id=none
+         node s{1..2} in=jobs memory=1000 label=meta.hardware=first age=1h
+         instance s{1..2} in=jobs age=1h
+         pod a on=s1 running memory=500
+         round",
+        expect![[r#"
+            jobs 2, wants +0, 2 in service, 1 tainted, 2 servers: 500 used / 1000 each = 1, + 1 margin
+              not: node static: kept, which machine of its cloud it is is not known
         "#]],
     );
 }

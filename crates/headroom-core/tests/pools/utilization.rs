@@ -146,7 +146,7 @@ fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
               web: remove n1 because empty and marked for 2m, soft grace 2m
 
             web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
-              not: group web: would lose 1 nodes, at most 0 allowed by minimum 1
+              not: node n1: kept, which machine of its cloud it is is not known
 
             web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
               web: remove n1 because empty and marked for 2m30s, soft grace 2m
@@ -211,6 +211,30 @@ fn a_task_that_is_being_replaced_counts_once() {
 
             web 2, wants +0, 1 in service, 1 tainted, cpu 65% (650m of 1), memory 3% (30 of 1000)
               not: node n1: marked, 1 pods on it, kept until they end or until 2026-01-01T00:11:15Z
+        "#]],
+    );
+}
+
+#[test]
+fn a_node_that_is_no_machine_of_the_cloud_is_not_marked() {
+    check(
+        "group web onNomad min=1 max=9 above=70 slow=40/1 fast=20/1 step=1m soft=0s hard=1m coolDown=0s target=2
+         node static in=web cpu=1000m memory=1000 age=3h id=none
+         node n{1..2} in=web cpu=1000m memory=1000 age=1h
+         instance n{1..2} in=web age=1h
+         pod a on=n2 running cpu=300m memory=10 controller=Job/a
+         round
+         after 15s
+         round",
+        expect![[r#"
+            web 2, wants -1, 3 in service, cpu 10% (300m of 3), memory 0.33% (10 of 2.93Ki)
+              web: make n1 ineligible because cpu 10% (300m of 3) is below 20%: 1 a step
+              not: node static: kept, which machine of its cloud it is is not known
+
+            web 2 -> 1, wants -1, 2 in service, 1 tainted, cpu 15% (300m of 2), memory 0.5% (10 of 1.95Ki)
+              web: remove n1 because empty and marked for 15s, soft grace 0s
+              not: group web: would mark 1 nodes for removal, next step at 2026-01-01T00:01:00Z
+              not: node static: kept, which machine of its cloud it is is not known
         "#]],
     );
 }

@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::servers::{is_draining, is_to_be_replaced};
-use crate::machines::{machine_of, provider_id};
 use crate::plan::{Action, Evict, Reason, Subject, Why};
 use crate::round::Round;
 use crate::scale_down::Disruptions;
@@ -35,8 +34,11 @@ impl Pass<'_, '_> {
             let marked_for = round.now.duration_since(*at);
             let deadline = at.saturating_add(self.drain_deadline).unwrap_or(Timestamp::MAX);
             let pods = view.sums.blocking;
+            let gone = machine_gone(self.memory, cloud, view.node);
             if let Some(value) = &view.node.no_delete {
                 round.refuse(subject(), Why::NoDelete { value: value.clone() });
+            } else if gone.is_none() && self.listed.is_stranger(view.node) {
+                round.refuse(subject(), Why::NoMachine);
             } else if pods > 0 || is_draining(view.node) {
                 // A drain is asked for once: it then goes on by itself, and ends at its deadline.
                 let goes_on = is_draining(view.node) || round.now >= deadline;
@@ -50,14 +52,14 @@ impl Pass<'_, '_> {
             } else if let Some(until) = self.paid_until(round, view) {
                 round.wake.at(until);
                 round.refuse(subject(), Why::Paid { until });
-            } else if let Some(machine) = machine_gone(self.memory, cloud, view.node) {
+            } else if let Some(machine) = gone {
                 // Whoever removed it did not come to the end: the node is left.
                 let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
                 round.act(self.group, action, Reason::Drained { marked_for });
             } else if allowed == 0 {
                 round.refuse(subject(), Why::AtMin { wanted: 1, allowed, min: self.limits.min });
             } else {
-                let provider_id = provider_id(view.node, cloud);
+                let provider_id = self.listed.provider_id(view.node);
                 let action = Action::Remove { node, provider_id, pods: Vec::new() };
                 round.act(self.group, action, Reason::Drained { marked_for });
                 self.planned = self.planned.saturating_sub(1);
@@ -74,8 +76,7 @@ impl Pass<'_, '_> {
         if !self.life.keep_paid_hour || !good {
             return None;
         }
-        let machine = machine_of(view.node, round.snapshot.group(&self.group.name));
-        let created = machine.and_then(|machine| machine.created).or(view.node.created)?;
+        let created = self.listed.machine(view.node).and_then(|machine| machine.created).or(view.node.created)?;
         let used = round.now.duration_since(created).as_secs().rem_euclid(HOUR.as_secs());
         let left = HOUR.checked_sub(SignedDuration::from_secs(used))?.checked_sub(TO_GO)?;
         if left.is_positive() { round.now.saturating_add(left).ok() } else { None }

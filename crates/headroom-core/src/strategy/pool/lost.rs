@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Pass;
 use super::servers::number;
-use crate::machines::{Machines, Observed, provider_id};
+use crate::machines::{Machines, Observed};
 use crate::memory::GroupMemory;
 use crate::plan::{Action, Planned, Reason, Why};
 use crate::round::Round;
@@ -45,7 +45,6 @@ impl Pass<'_, '_> {
     /// Makes servers ineligible that have been down for long, so that they go as drained ones do. When most are down at
     /// once the fault is likely elsewhere.
     pub(super) fn retire(&mut self, round: &mut Round<'_>) {
-        let cloud = round.snapshot.group(&self.group.name);
         let grace = self.life.remove_down_after;
         let mut due = Vec::new();
         for view in &self.servers.lost {
@@ -53,7 +52,7 @@ impl Pass<'_, '_> {
             match round.memory.elapsed(since, grace, round.now) {
                 Err(until) => round.wake.at(until),
                 // Without its machine it could not go.
-                Ok(()) if provider_id(view.node, cloud).is_none() || view.node.no_delete.is_some() => {}
+                Ok(()) if self.listed.provider_id(view.node).is_none() || view.node.no_delete.is_some() => {}
                 Ok(()) => due.push((Arc::clone(&view.node.name), since.unwrap_or(round.now))),
             }
         }

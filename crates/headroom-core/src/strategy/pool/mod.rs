@@ -26,7 +26,7 @@ use super::utilization::{Members, not_ready_since};
 use super::{arrivals, level};
 use crate::backoff::{Backoffs, Key};
 use crate::guard::{self, Limits};
-use crate::machines::{Machines, Observed, machines};
+use crate::machines::{Listed, Machines, Observed, machines};
 use crate::memory::GroupMemory;
 use crate::plan::{Counts, GroupReport, Reason, Resource, SizedBy, Sizing, Usage, Why};
 use crate::policy::{CpuPool, Group, MemoryPool, ServerLife};
@@ -51,6 +51,8 @@ struct Pass<'p, 'a> {
     group: &'p Group,
     limits: Limits,
     servers: Servers<'a>,
+    /// The machines that its cloud lists.
+    listed: Listed<'a>,
     /// Places that are free on servers that are there or on their way, once waiting tasks have taken theirs.
     free: Vec<Free<'a>>,
     /// The cloud's target.
@@ -114,6 +116,7 @@ pub(crate) fn pass<'a>(
         group,
         limits,
         servers,
+        listed: Listed::of(cloud),
         free,
         size,
         planned: size,

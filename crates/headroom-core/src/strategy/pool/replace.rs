@@ -32,6 +32,8 @@ impl<'a> Pass<'_, 'a> {
             let node = Arc::clone(&view.node.name);
             if let Some(value) = &view.node.no_delete {
                 round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
+            } else if self.listed.is_stranger(view.node) {
+                round.refuse(Subject::Node(node), Why::NoMachine);
             } else if let Err(pod) = self.move_off(round, None, &view) {
                 round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
             } else {

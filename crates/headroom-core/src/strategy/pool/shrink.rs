@@ -38,6 +38,10 @@ impl<'a> Pass<'_, 'a> {
                 round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
                 continue;
             }
+            if self.listed.is_stranger(view.node) {
+                round.refuse(Subject::Node(node), Why::NoMachine);
+                continue;
+            }
             if let Err(pod) = self.move_off(round, Some(at), &view) {
                 round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
                 continue;

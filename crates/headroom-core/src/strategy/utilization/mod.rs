@@ -31,7 +31,7 @@ pub(crate) use threshold::is_larger;
 pub use threshold::{busiest, compare, nodes_to_add, usages};
 
 use crate::guard::{self, Limits};
-use crate::machines::{Machines, Observed, learn, machines, shape};
+use crate::machines::{Listed, Machines, Observed, learn, machines, shape};
 use crate::memory::{GroupMemory, Learnt};
 use crate::plan::{Counts, GroupReport, Reason, Resource, Subject, Usage, Warning, Why};
 use crate::policy::{CountPods, DaemonSets, Group, Percent, RunsOn, Utilization};
@@ -54,6 +54,8 @@ struct Pass<'p> {
     limits: Limits,
     nodes: Nodes<'p>,
     machines: Machines,
+    /// The machines that its cloud lists.
+    listed: Listed<'p>,
     /// Nodes that are there, whatever they are good for.
     present: u32,
     /// The cloud's target.
@@ -130,6 +132,7 @@ pub(crate) fn pass(
         limits,
         nodes,
         machines,
+        listed: Listed::of(cloud),
         present,
         size,
         planned: size,

@@ -9,7 +9,6 @@ use super::Pass;
 use super::last_drain::{self, Step};
 use super::nodes::{oldest_first, removal_mark, tainted_at};
 use super::threshold::compare;
-use crate::machines::provider_id;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::policy::RunsOn;
 use crate::round::Round;
@@ -54,6 +53,7 @@ impl Pass<'_> {
             round.refuse_group(self.group, Why::AtMin { wanted: count, allowed, min: self.limits.min });
             count = allowed;
         }
+        self.leave_strangers(round, &mut candidates);
         oldest_first(&mut candidates);
         if steps {
             let lasting = self.lasting(&candidates, count);
@@ -103,11 +103,24 @@ impl Pass<'_> {
             round.refuse_group(self.group, Why::ManyUnready { unready, nodes });
             return;
         }
-        let candidates: Vec<NodeView<'_>> = self.nodes.counting().copied().collect();
+        let mut candidates: Vec<NodeView<'_>> = self.nodes.counting().copied().collect();
+        candidates.retain(|view| self.unhealthy.contains_key(&view.node.name));
+        self.leave_strangers(round, &mut candidates);
         for view in candidates {
             let Some(since) = self.unhealthy.get(&view.node.name).copied() else { continue };
             self.put_mark(round, &view, Reason::Unhealthy { since, grace: settings.grace });
         }
+    }
+
+    /// Leaves out nodes that would be marked for nothing.
+    fn leave_strangers(&self, round: &mut Round<'_>, candidates: &mut Vec<NodeView<'_>>) {
+        candidates.retain(|view| {
+            let stays = self.listed.is_stranger(view.node);
+            if stays {
+                round.refuse(Subject::Node(Arc::clone(&view.node.name)), Why::NoMachine);
+            }
+            !stays
+        });
     }
 
     /// Marks one node. A node of Nomad does not say when that was.
@@ -146,7 +159,13 @@ impl Pass<'_> {
         let cloud = round.snapshot.group(&self.group.name);
         due.retain(|(_, view, reason)| {
             let machine = machine_gone(self.memory, cloud, view.node).filter(|_| view.sums.blocking == 0);
-            let Some(machine) = machine else { return true };
+            let Some(machine) = machine else {
+                let stays = self.listed.is_stranger(view.node);
+                if stays {
+                    round.refuse(Subject::Node(Arc::clone(&view.node.name)), Why::NoMachine);
+                }
+                return !stays;
+            };
             // Whoever removed it did not come to the end: the node is left, and counts for no size.
             let node = Arc::clone(&view.node.name);
             let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
@@ -184,7 +203,7 @@ impl Pass<'_> {
             }
             let pods = if view.sums.blocking == 0 { Vec::new() } else { blocking_pods(&view) };
             let node = Arc::clone(&view.node.name);
-            let provider_id = provider_id(view.node, cloud);
+            let provider_id = self.listed.provider_id(view.node);
             round.act(self.group, Action::Remove { node, provider_id, pods }, reason);
             self.planned = self.planned.saturating_sub(1);
         }
