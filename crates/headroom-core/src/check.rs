@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use crate::guard::Limits;
-use crate::machines::{Listed, is_node};
+use crate::machines::is_node;
 use crate::membership::{Membership, OfKind};
 use crate::plan::{Action, Evict, Plan, Planned, Reason};
 use crate::policy::{Group, Mode, Policy, Strategy};
@@ -121,18 +121,16 @@ enum Subject {
     Machine(Box<str>),
 }
 
-struct Checker<'a> {
+struct Checker<'a, 'm> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
-    membership: &'a Membership<'a>,
+    membership: &'a Membership<'m>,
     /// The groups by name, the first of each, with the limits that hold; None where they make no sense.
     groups: FxHashMap<&'a str, (&'a Group, Option<Limits>)>,
     /// The size of each group before the plan.
     sizes: BTreeMap<&'a str, u32>,
     /// The groups that a node belongs to, whatever `membership` says.
     of_kind: OfKind<'a>,
-    /// The machines that the clouds of groups list, of groups of which nodes go.
-    listed: BTreeMap<Arc<str>, Listed<'a>>,
     /// Why no node of a `pending` group may go, if so.
     unready: Option<String>,
     /// All disruption budgets are known.
@@ -154,8 +152,8 @@ struct Checker<'a> {
     room: Totals,
 }
 
-impl<'a> Checker<'a> {
-    fn new(snapshot: &'a Snapshot, policy: &'a Policy, membership: &'a Membership<'a>, plan: &Plan) -> Self {
+impl<'a, 'm> Checker<'a, 'm> {
+    fn new(snapshot: &'a Snapshot, policy: &'a Policy, membership: &'a Membership<'m>, plan: &Plan) -> Self {
         let actions = || plan.actions.iter().map(|planned| &planned.action);
         let marks: FxHashSet<&str> = shrinking::marks(actions()).collect();
         let room = if marks.is_empty() {
@@ -173,7 +171,6 @@ impl<'a> Checker<'a> {
             groups: groups(snapshot, policy),
             sizes: sizes(snapshot, policy, membership),
             of_kind: OfKind::new(snapshot, policy),
-            listed: BTreeMap::new(),
             unready: unready.map(|why| why.to_string()),
             budgets_known: snapshot.coverage(Kind::PodDisruptionBudgets) == Coverage::Complete,
             now: plan.at,
@@ -384,10 +381,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Where a group's cloud lists its machines, a node that is to go must be one of them.
-    fn has_machine(&mut self, group: &Group, view: &NodeView<'_>) -> Result<(), Invariant> {
-        let of_group = || Listed::of(self.snapshot.group(&group.name));
-        let listed = self.listed.entry(Arc::clone(&group.name)).or_insert_with(of_group);
-        if listed.is_stranger(view.node) { Err(Invariant::NoMachine) } else { Ok(()) }
+    fn has_machine(&self, group: &Group, view: &NodeView<'_>) -> Result<(), Invariant> {
+        let mut groups = self.policy.groups.iter().zip(&self.membership.machines);
+        let of_group = groups.find(|(it, _)| it.name == group.name);
+        if of_group.is_some_and(|(_, listed)| listed.is_stranger(view.node)) {
+            return Err(Invariant::NoMachine);
+        }
+        Ok(())
     }
 
     /// The cloud's target, or without a cloud the number of nodes.

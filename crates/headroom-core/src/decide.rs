@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::backoff::Backoffs;
 use crate::check::check_members;
+use crate::machines::Listed;
 use crate::membership::Membership;
 use crate::memory::{GroupMemory, Memory, Places, Watch};
 use crate::plan::{Action, GroupReport, Plan, Planned, Subject, Why};
@@ -171,8 +172,10 @@ fn decide_group<'a>(
     }
     let disputed_classes = membership.disputed_classes.iter().filter(|(_, groups)| groups.contains(&at));
     let disputed_nodes = membership.disputed_nodes.iter().filter(|(_, groups)| groups.contains(&at));
+    let none = Listed::default();
     let members = Members {
         nodes: membership.nodes.get(at).map_or(&[], Vec::as_slice),
+        listed: membership.machines.get(at).unwrap_or(&none),
         classes: membership.classes.get(at).map_or(&[], Vec::as_slice),
         disputed_classes: disputed_classes.map(|(class, _)| *class).collect(),
         disputed_nodes: disputed_nodes.map(|(view, _)| *view).collect(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::machines::Listed;
 use crate::policy::{CountPods, Policy, RunsOn, Selection, Strategy};
 use crate::scheduling::may_mean;
 use crate::snapshot::{ClassView, Labels, Node, NodeView, Operator, PodKind, PodSpec, Snapshot};
@@ -12,6 +13,8 @@ use crate::snapshot::{ClassView, Labels, Node, NodeView, Operator, PodKind, PodS
 pub struct Membership<'a> {
     /// For each group its nodes by name, without those that match several groups.
     pub nodes: Vec<Vec<NodeView<'a>>>,
+    /// For each group the machines that its cloud lists.
+    pub machines: Vec<Listed<'a>>,
     /// Nodes that match several groups, with those groups.
     pub disputed_nodes: Vec<(NodeView<'a>, Vec<usize>)>,
     /// For each group the classes of pods that ask for it and for no other group.
@@ -27,6 +30,7 @@ impl<'a> Membership<'a> {
     pub fn of(snapshot: &'a Snapshot, policy: &Policy) -> Self {
         let mut membership = Membership {
             nodes: policy.groups.iter().map(|_| Vec::new()).collect(),
+            machines: policy.groups.iter().map(|group| Listed::of(snapshot.group(&group.name))).collect(),
             classes: policy.groups.iter().map(|_| Vec::new()).collect(),
             ..Membership::default()
         };

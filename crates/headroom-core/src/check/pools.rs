@@ -9,7 +9,7 @@ use crate::plan::{Evict, Reason};
 use crate::policy::{Group, RunsOn};
 use crate::strategy::utilization::is_out_of_service;
 
-impl Checker<'_> {
+impl Checker<'_, '_> {
     /// A server is made ineligible that is not, and enough others stay.
     pub(super) fn judge_withdrawal(
         &mut self,

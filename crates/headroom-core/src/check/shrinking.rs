@@ -13,7 +13,7 @@ use crate::quantity::Totals;
 use crate::scale_down::{CANDIDATE_TAINT, DELETION_TAINT, stuck};
 use crate::snapshot::{ClassId, Eviction, NodeView, PodKind, PodSpec, Snapshot, Taint};
 
-impl Checker<'_> {
+impl Checker<'_, '_> {
     /// A node is marked as on its way out: it may go, its pods may be moved, and the group stays large enough.
     pub(super) fn judge_shrinking_mark(
         &mut self,

@@ -46,18 +46,19 @@ pub fn is_node(machine: &Instance, node: &Node) -> bool {
 }
 
 /// The machines that the cloud of a group lists, by what nodes know them by. The maps are made when they are first asked for.
+#[derive(Debug, Default)]
 pub struct Listed<'c> {
     machines: Option<&'c [Instance]>,
     by: OnceCell<ByName<'c>>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct ByName<'c> {
     provider_ids: FxHashMap<&'c str, Found<'c>>,
     addresses: FxHashMap<&'c str, Found<'c>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Found<'c> {
     One(&'c Instance),
     Several,

@@ -52,7 +52,7 @@ struct Pass<'p, 'a> {
     limits: Limits,
     servers: Servers<'a>,
     /// The machines that its cloud lists.
-    listed: Listed<'a>,
+    listed: &'p Listed<'a>,
     /// Places that are free on servers that are there or on their way, once waiting tasks have taken theirs.
     free: Vec<Free<'a>>,
     /// The cloud's target.
@@ -116,7 +116,7 @@ pub(crate) fn pass<'a>(
         group,
         limits,
         servers,
-        listed: Listed::of(cloud),
+        listed: members.listed,
         free,
         size,
         planned: size,

@@ -21,7 +21,7 @@ pub(super) enum Cooling {
     Waits,
 }
 
-impl Pass<'_> {
+impl Pass<'_, '_> {
     /// Adds `add` nodes. Nodes whose mark is taken off are paid for already, so no cool-down holds them back.
     pub(super) fn grow(&mut self, round: &mut Round<'_>, add: u32, reason: Reason, cooling: Cooling) {
         if let Some(why) = self.unhealthy_group() {

@@ -42,20 +42,21 @@ use crate::snapshot::{ClassView, NodeView, Readiness};
 /// The nodes and classes of pods that one group is about.
 pub(crate) struct Members<'m, 'a> {
     pub(crate) nodes: &'m [NodeView<'a>],
+    pub(crate) listed: &'m Listed<'a>,
     pub(crate) classes: &'m [ClassView<'a>],
     pub(crate) disputed_classes: Vec<ClassView<'a>>,
     pub(crate) disputed_nodes: Vec<NodeView<'a>>,
 }
 
 /// One pass over one group.
-struct Pass<'p> {
+struct Pass<'p, 'a> {
     group: &'p Group,
     settings: &'p Utilization,
     limits: Limits,
     nodes: Nodes<'p>,
     machines: Machines,
     /// The machines that its cloud lists.
-    listed: Listed<'p>,
+    listed: &'p Listed<'a>,
     /// Nodes that are there, whatever they are good for.
     present: u32,
     /// The cloud's target.
@@ -132,7 +133,7 @@ pub(crate) fn pass(
         limits,
         nodes,
         machines,
-        listed: Listed::of(cloud),
+        listed: members.listed,
         present,
         size,
         planned: size,
@@ -161,7 +162,7 @@ pub(crate) fn pass(
     report
 }
 
-impl Pass<'_> {
+impl Pass<'_, '_> {
     /// Nodes in service and machines on their way: the seed's n.
     fn count(&self) -> u32 {
         (self.nodes.counting().count() as u32).saturating_add(self.machines.unregistered)

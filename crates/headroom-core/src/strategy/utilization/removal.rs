@@ -16,7 +16,7 @@ use crate::scale_down::Disruptions;
 use crate::snapshot::NodeView;
 use crate::strategy::removed::machine_gone;
 
-impl Pass<'_> {
+impl Pass<'_, '_> {
     /// Marks `wanted` nodes for removal, oldest first. Demand below a threshold moves by steps and waits for the step
     /// interval; the `excess` of nodes above the maximum waits for nothing.
     pub(super) fn mark(&mut self, round: &mut Round<'_>, wanted: u32, excess: u32, reason: Reason) {
