@@ -1,6 +1,6 @@
 //! Making a pool smaller: the least loaded servers get no new tasks, if the rest of the pool has room for theirs.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 use super::Pass;
@@ -8,7 +8,7 @@ use super::servers::number;
 use super::unplaced::Free;
 use crate::plan::{Action, Reason, Subject, Why};
 use crate::round::Round;
-use crate::snapshot::{NodeView, PodSpec, PodView};
+use crate::snapshot::{ClassId, NodeView, PodKind, PodSpec};
 use crate::strategy::utilization::ineligible;
 
 impl<'a> Pass<'_, 'a> {
@@ -24,9 +24,9 @@ impl<'a> Pass<'_, 'a> {
             round.refuse_group(self.group, Why::AtMin { wanted, allowed, min: self.limits.min });
         }
         let mut candidates: Vec<(usize, NodeView<'a>)> = self.servers.in_service.iter().copied().enumerate().collect();
-        candidates.sort_by_key(|(_, view)| {
+        candidates.sort_by_cached_key(|(_, view)| {
             let load = (view.node.busy, view.sums.used.memory, view.sums.used.cpu);
-            (load, Reverse(view.node.created), Arc::clone(&view.node.name))
+            (load, Reverse(view.node.created), &view.node.name)
         });
         let mut left = wanted.min(allowed);
         for (at, view) in candidates {
@@ -65,15 +65,14 @@ impl<'a> Pass<'_, 'a> {
             own.in_service = false;
             own.promised.clone()
         });
-        let mut tasks = server.pods();
-        tasks.retain(PodView::blocks_removal);
-        for (class, count) in promised {
-            tasks.extend(class.first_pending().into_iter().flat_map(|task| std::iter::repeat_n(task, count as usize)));
-        }
-        tasks.sort_by_key(|task| Reverse((task.spec.requests.memory, task.spec.requests.cpu)));
+        let of_class = |(class, _)| Some(Task::of(class, round.snapshot.spec(class)?));
+        let there = server.classes().filter_map(of_class).filter(|task| task.spec.kind == PodKind::Workload);
+        let coming = promised.iter().map(|(class, count)| (Task::of(class.id, class.spec), *count as usize));
+        let mut tasks: Vec<Task<'a>> =
+            there.chain(coming.flat_map(|(task, count)| std::iter::repeat_n(task, count))).collect();
+        tasks.sort_by(Task::largest_first);
         let mut moved: Vec<(usize, &PodSpec)> = Vec::new();
-        for task in tasks {
-            let spec = task.spec;
+        for Task { class, spec, .. } in tasks {
             let fits = |free: &Free<'a>| free.in_service && free.has_room(&spec.requests) && free.suits(round, spec);
             let place = self.free.iter_mut().enumerate().find(|(_, free)| fits(free));
             if let Some((to, place)) = place {
@@ -85,8 +84,30 @@ impl<'a> Pass<'_, 'a> {
                 self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
             }
             at.and_then(|at| self.free.get_mut(at)).into_iter().for_each(|own| own.in_service = true);
-            return Err(task.full_name());
+            let there = server.pods_where(|of, _| of == class).min_by_key(|task| task.name);
+            let coming = promised.iter().find(|(of, _)| of.id == class).and_then(|(of, _)| of.first_pending());
+            return Err(there.or(coming).map(|task| task.full_name()).unwrap_or_default());
         }
         Ok(())
+    }
+}
+
+/// A task that has to move. Of those on a server the pods themselves are not looked at, which would be most of the time.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    class: ClassId,
+    spec: &'a PodSpec,
+    size: (i64, i64),
+}
+
+impl<'a> Task<'a> {
+    fn of(class: ClassId, spec: &'a PodSpec) -> Self {
+        Task { class, spec, size: (spec.requests.memory, spec.requests.cpu) }
+    }
+
+    /// By memory, then by cpu. Of equal ones the order is that of their specs, whichever the snapshot heard of first.
+    fn largest_first(&self, other: &Self) -> Ordering {
+        let same = || if self.class == other.class { Ordering::Equal } else { self.spec.cmp(other.spec) };
+        other.size.cmp(&self.size).then_with(same)
     }
 }
