@@ -29,6 +29,10 @@ const POOLS: u64 = 20;
 /// Rounds in which nothing has changed.
 const ROUNDS: usize = 50;
 
+/// Rounds after as much rest: what they read is in no cache any more, as between the rounds of the program.
+const RESTS: usize = 10;
+const REST: Duration = Duration::from_secs(3);
+
 /// Rounds in which one allocation in a hundred was replaced by another.
 const CHANGES: usize = 10;
 
@@ -101,6 +105,12 @@ async fn measure(how: &str) {
         quiet.push(round().await.1);
     }
     say(how, "a round, nothing has changed", quiet);
+    let mut rested = Vec::new();
+    for _ in 0..RESTS {
+        tokio::time::sleep(REST).await;
+        rested.push(round().await.1);
+    }
+    say(how, "a round, nothing has changed, after some rest", rested);
     let (mut changed, mut readings) = (Vec::new(), Vec::new());
     for _ in 0..CHANGES {
         let start = Instant::now();

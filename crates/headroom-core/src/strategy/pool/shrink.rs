@@ -68,27 +68,42 @@ impl<'a> Pass<'_, 'a> {
         let of_class = |(class, _)| Some(Task::of(class, round.snapshot.spec(class)?));
         let there = server.classes().filter_map(of_class).filter(|task| task.spec.kind == PodKind::Workload);
         let coming = promised.iter().map(|(class, count)| (Task::of(class.id, class.spec), *count as usize));
-        let mut tasks: Vec<Task<'a>> =
-            there.chain(coming.flat_map(|(task, count)| std::iter::repeat_n(task, count))).collect();
+        let tasks = there.chain(coming.flat_map(|(task, count)| std::iter::repeat_n(task, count))).collect();
+        let Err(class) = self.place_all(round, tasks) else { return Ok(()) };
+        at.and_then(|at| self.free.get_mut(at)).into_iter().for_each(|own| own.in_service = true);
+        let there = server.pods_where(|of, _| of == class).min_by_key(|task| task.name);
+        let coming = promised.iter().find(|(of, _)| of.id == class).and_then(|(of, _)| of.first_pending());
+        Err(there.or(coming).map(|task| task.full_name()).unwrap_or_default())
+    }
+
+    /// Takes a place for each of the tasks, or none at all where one finds none: of which class it is.
+    fn place_all(&mut self, round: &Round<'a>, mut tasks: Vec<Task<'a>>) -> Result<(), ClassId> {
+        // Mostly it is the largest that finds none, and the others need no order.
+        let largest = tasks.iter().min_by(|a, b| a.largest_first(b));
+        if let Some(largest) = largest.filter(|task| self.place(round, task.spec).is_none()) {
+            return Err(largest.class);
+        }
         tasks.sort_by(Task::largest_first);
-        let mut moved: Vec<(usize, &PodSpec)> = Vec::new();
+        let mut taken: Vec<(usize, &PodSpec)> = Vec::new();
         for Task { class, spec, .. } in tasks {
-            let fits = |free: &Free<'a>| free.in_service && free.has_room(&spec.requests) && free.suits(round, spec);
-            let place = self.free.iter_mut().enumerate().find(|(_, free)| fits(free));
-            if let Some((to, place)) = place {
-                place.take(&spec.requests, 1);
-                moved.push((to, spec));
-                continue;
+            let Some(to) = self.place(round, spec) else {
+                for (to, spec) in taken {
+                    self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
+                }
+                return Err(class);
+            };
+            if let Some(free) = self.free.get_mut(to) {
+                free.take(&spec.requests, 1);
             }
-            for (to, spec) in moved {
-                self.free.get_mut(to).into_iter().for_each(|free| free.give_back(&spec.requests));
-            }
-            at.and_then(|at| self.free.get_mut(at)).into_iter().for_each(|own| own.in_service = true);
-            let there = server.pods_where(|of, _| of == class).min_by_key(|task| task.name);
-            let coming = promised.iter().find(|(of, _)| of.id == class).and_then(|(of, _)| of.first_pending());
-            return Err(there.or(coming).map(|task| task.full_name()).unwrap_or_default());
+            taken.push((to, spec));
         }
         Ok(())
+    }
+
+    /// The first server that is ready now, stays, and has room for such a task.
+    fn place(&self, round: &Round<'a>, spec: &PodSpec) -> Option<usize> {
+        let fits = |free: &Free<'a>| free.in_service && free.has_room(&spec.requests) && free.suits(round, spec);
+        self.free.iter().position(fits)
     }
 }
 
