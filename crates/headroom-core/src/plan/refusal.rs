@@ -339,6 +339,8 @@ pub enum Why {
     },
     /// It is none of the machines that its group's cloud lists, or not clear which, so that it could not be told to go.
     NoMachine,
+    /// Its machine was removed, and the cluster has not noticed yet.
+    MachineGone,
     /// The value of the removal taint is no time.
     TaintUnreadable {
         /// The value.
@@ -469,6 +471,7 @@ impl fmt::Display for Why {
             Why::ForceTaintedNotEmpty { pods } => write!(f, "force taint, kept until its {pods} pods end"),
             Why::NoDelete { value } => write!(f, "annotated no-delete ({value})"),
             Why::NoMachine => f.write_str("kept, which machine of its cloud it is is not known"),
+            Why::MachineGone => f.write_str("its machine was removed, and it goes once it is down and empty"),
             Why::TaintUnreadable { value } => write!(f, "the removal taint's value {value:?} is no unix time"),
             Why::Kept { why } => why.fmt(f),
             Why::SuddenDrop { what, from, to, until } => {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use crate::memory::GroupMemory;
 use crate::plan::{Action, Planned};
-use crate::snapshot::{CloudGroup, Node, Readiness};
+use crate::snapshot::{CloudGroup, Node};
 
-/// The machine of a node that is down, if Headroom remembers that it removed it and the cloud lists it no more.
+/// The machine of a node, if Headroom remembers that it removed it and the cloud lists it no more. The node is to go too, once
+/// it is down.
 pub(super) fn machine_gone(memory: &GroupMemory, cloud: Option<&CloudGroup>, node: &Node) -> Option<Box<str>> {
     let machine = memory.removed.get(&node.name)?;
     let listed = cloud?.instances.as_ref()?;
     let is_gone = listed.iter().all(|known| known.provider_id != *machine);
-    (is_gone && node.readiness != Readiness::Ready).then(|| machine.clone())
+    is_gone.then(|| machine.clone())
 }
 
 /// Remembers which machines go with their nodes by these actions.

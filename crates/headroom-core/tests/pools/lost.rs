@@ -126,7 +126,7 @@ fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
               jobs: remove s2 because marked for 15s and empty
 
             jobs 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
-              not: node s2: kept, which machine of its cloud it is is not known
+              not: node s2: its machine was removed, and it goes once it is down and empty
 
             jobs 1, wants +0, 1 in service, 1 tainted, 1 server: 500 used / 1000 each = 1
               jobs: remove s2 because marked for 45s and empty

@@ -146,7 +146,7 @@ fn a_node_whose_machine_was_removed_goes_once_it_is_down() {
               web: remove n1 because empty and marked for 2m, soft grace 2m
 
             web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
-              not: node n1: kept, which machine of its cloud it is is not known
+              not: node n1: its machine was removed, and it goes once it is down and empty
 
             web 1, wants +0, 1 in service, 1 tainted, cpu 50% (500m of 1), memory 1% (10 of 1000)
               web: remove n1 because empty and marked for 2m30s, soft grace 2m

@@ -37,6 +37,8 @@ impl Pass<'_, '_> {
             let gone = machine_gone(self.memory, cloud, view.node);
             if let Some(value) = &view.node.no_delete {
                 round.refuse(subject(), Why::NoDelete { value: value.clone() });
+            } else if gone.is_some() && view.node.readiness == Readiness::Ready {
+                round.refuse(subject(), Why::MachineGone);
             } else if gone.is_none() && self.listed.is_stranger(view.node) {
                 round.refuse(subject(), Why::NoMachine);
             } else if pods > 0 || is_draining(view.node) {

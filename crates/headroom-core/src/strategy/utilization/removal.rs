@@ -13,7 +13,7 @@ use crate::plan::{Action, Reason, Subject, Why};
 use crate::policy::RunsOn;
 use crate::round::Round;
 use crate::scale_down::Disruptions;
-use crate::snapshot::NodeView;
+use crate::snapshot::{NodeView, Readiness};
 use crate::strategy::removed::machine_gone;
 
 impl Pass<'_, '_> {
@@ -158,18 +158,17 @@ impl Pass<'_, '_> {
         due.sort_by(|a, b| (a.0, &a.1.node.name).cmp(&(b.0, &b.1.node.name)));
         let cloud = round.snapshot.group(&self.group.name);
         due.retain(|(_, view, reason)| {
-            let machine = machine_gone(self.memory, cloud, view.node).filter(|_| view.sums.blocking == 0);
-            let Some(machine) = machine else {
-                let stays = self.listed.is_stranger(view.node);
-                if stays {
-                    round.refuse(Subject::Node(Arc::clone(&view.node.name)), Why::NoMachine);
-                }
-                return !stays;
-            };
-            // Whoever removed it did not come to the end: the node is left, and counts for no size.
             let node = Arc::clone(&view.node.name);
-            let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
-            round.act(self.group, action, reason.clone());
+            match machine_gone(self.memory, cloud, view.node) {
+                // Whoever removed it did not come to the end: the node is left, and counts for no size.
+                Some(machine) if view.sums.blocking == 0 && view.node.readiness != Readiness::Ready => {
+                    let action = Action::Remove { node, provider_id: Some(machine), pods: Vec::new() };
+                    round.act(self.group, action, reason.clone());
+                }
+                Some(_) => round.refuse(Subject::Node(node), Why::MachineGone),
+                None if self.listed.is_stranger(view.node) => round.refuse(Subject::Node(node), Why::NoMachine),
+                None => return true,
+            }
             false
         });
         let allowed = self.size.saturating_sub(self.limits.min);
