@@ -1,7 +1,6 @@
 //! Which machine is which node.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -72,15 +71,15 @@ impl<'c> Listed<'c> {
 
     /// The one machine that a node is.
     pub fn machine(&self, node: &Node) -> Option<&'c Instance> {
-        let by = self.by.get_or_init(|| ByName::of(self.machines.unwrap_or_default()));
-        let id = node.provider_id.as_deref().and_then(|id| by.provider_ids.get(id));
-        let named = names(node).filter_map(|name| by.addresses.get(name));
-        let mut found = id.into_iter().chain(named).copied();
-        let first = found.next()?;
-        match found.fold(first, Found::and) {
+        match self.find(node)? {
             Found::One(machine) => Some(machine),
             Found::Several => None,
         }
+    }
+
+    /// Whether a node is one of the machines, whichever.
+    pub(super) fn has(&self, node: &Node) -> bool {
+        self.find(node).is_some()
     }
 
     /// How the cloud knows a node's machine: as the node itself says, or by the one machine that has one of its names. Nodes
@@ -92,6 +91,13 @@ impl<'c> Listed<'c> {
     /// Whether it is not known which of the machines a node is, although they are listed: it could not be told to go.
     pub fn is_stranger(&self, node: &Node) -> bool {
         node.provider_id.is_none() && self.machines.is_some() && self.machine(node).is_none()
+    }
+
+    fn find(&self, node: &Node) -> Option<Found<'c>> {
+        let by = self.by.get_or_init(|| ByName::of(self.machines.unwrap_or_default()));
+        let id = node.provider_id.as_deref().and_then(|id| by.provider_ids.get(id));
+        let named = names(node).filter_map(|name| by.addresses.get(name));
+        id.into_iter().chain(named).copied().reduce(Found::and)
     }
 }
 
@@ -118,18 +124,6 @@ impl Found<'_> {
             _ => Found::Several,
         }
     }
-}
-
-/// How many of `nodes` are none of `machines`.
-pub(super) fn strangers<'a>(nodes: impl Iterator<Item = &'a Node>, machines: &[Instance]) -> u32 {
-    let ids: BTreeSet<&str> = machines.iter().map(|machine| &*machine.provider_id).collect();
-    let addresses: BTreeSet<&str> =
-        machines.iter().flat_map(|machine| &machine.addresses).map(|address| &**address).collect();
-    let known = |node: &&Node| {
-        node.provider_id.as_deref().is_some_and(|id| ids.contains(id))
-            || names(node).any(|name| addresses.contains(name))
-    };
-    u32::try_from(nodes.filter(|node| !known(node)).count()).unwrap_or(u32::MAX)
 }
 
 fn names(node: &Node) -> impl Iterator<Item = &str> {

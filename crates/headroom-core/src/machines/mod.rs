@@ -15,7 +15,6 @@ use crate::memory::{Awaited, GroupMemory};
 use crate::policy::Group;
 use crate::snapshot::{CloudGroup, Instance, InstanceState, LaunchFailure, Node, NodeView};
 use crate::wake::Wake;
-use identities::strangers;
 
 /// What there is to see of one group's machines.
 pub struct Observed<'a, 's> {
@@ -101,9 +100,11 @@ pub fn machines(observed: &Observed<'_, '_>, memory: &mut GroupMemory, now: Time
             machines.missing_since = machines.missing_since.or(Some(awaited.since));
         }
     }
-    if let (Some(instances), true) = (&cloud.instances, machines.never_came() > 0) {
+    if cloud.instances.is_some() && machines.never_came() > 0 {
+        let listed = Listed::of(observed.cloud);
         let started = |node: &&Node| !node.deleting && has_started(observed.group, node);
-        machines.strangers = strangers(observed.nodes.iter().map(|view| view.node).filter(started), instances);
+        let nodes = observed.nodes.iter().map(|view| view.node).filter(started);
+        machines.strangers = count(nodes.filter(|node| !listed.has(node)));
     }
     machines
 }

@@ -102,6 +102,7 @@ fn the_machine_that_goes_is_the_one_that_has_a_name_of_the_node() {
     };
     let k7 = "instance one in=jobs address=k7";
     assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k8")), [("s1".into(), Some("test://one".into()))]);
+    assert_eq!(removed("instance two in=jobs address=k8"), []);
     // Two machines with one name: nobody knows which one is meant.
     assert_eq!(removed(&format!("{k7}\ninstance two in=jobs address=k7")), []);
     // A cloud that does not list its machines may know.

@@ -30,12 +30,8 @@ impl<'a> Pass<'_, 'a> {
         });
         for view in candidates {
             let node = Arc::clone(&view.node.name);
-            if let Some(value) = &view.node.no_delete {
-                round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
-            } else if self.listed.is_stranger(view.node) {
-                round.refuse(Subject::Node(node), Why::NoMachine);
-            } else if let Err(pod) = self.move_off(round, None, &view) {
-                round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
+            if let Err(why) = self.release(round, None, &view) {
+                round.refuse(Subject::Node(node), why);
             } else {
                 self.memory.marked.insert(Arc::clone(&node), round.now);
                 round.act(self.group, Action::Taint { node, taint: ineligible() }, Reason::ToBeReplaced { left });

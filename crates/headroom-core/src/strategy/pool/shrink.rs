@@ -34,16 +34,8 @@ impl<'a> Pass<'_, 'a> {
                 return;
             }
             let node = Arc::clone(&view.node.name);
-            if let Some(value) = &view.node.no_delete {
-                round.refuse(Subject::Node(node), Why::NoDelete { value: value.clone() });
-                continue;
-            }
-            if self.listed.is_stranger(view.node) {
-                round.refuse(Subject::Node(node), Why::NoMachine);
-                continue;
-            }
-            if let Err(pod) = self.move_off(round, Some(at), &view) {
-                round.refuse(Subject::Node(node), Why::NoPlaceElsewhere { pod });
+            if let Err(why) = self.release(round, Some(at), &view) {
+                round.refuse(Subject::Node(node), why);
                 continue;
             }
             self.memory.marked.insert(Arc::clone(&node), round.now);
@@ -52,14 +44,21 @@ impl<'a> Pass<'_, 'a> {
         }
     }
 
+    /// Lets a server go as far as the pool is concerned, its tasks having places elsewhere; or says why it stays. `at` is its
+    /// own place among the free ones, if it has one.
+    pub(super) fn release(&mut self, round: &Round<'a>, at: Option<usize>, server: &NodeView<'a>) -> Result<(), Why> {
+        if let Some(value) = &server.node.no_delete {
+            return Err(Why::NoDelete { value: value.clone() });
+        }
+        if self.listed.is_stranger(server.node) {
+            return Err(Why::NoMachine);
+        }
+        self.move_off(round, at, server).map_err(|pod| Why::NoPlaceElsewhere { pod })
+    }
+
     /// Gives the tasks of a server, and those that wait for it, places on others that are ready now; or answers with the
-    /// first task that finds none. `at` is the server's own place among the free ones, if it has one.
-    pub(super) fn move_off(
-        &mut self,
-        round: &Round<'a>,
-        at: Option<usize>,
-        server: &NodeView<'a>,
-    ) -> Result<(), String> {
+    /// first task that finds none.
+    fn move_off(&mut self, round: &Round<'a>, at: Option<usize>, server: &NodeView<'a>) -> Result<(), String> {
         let own = at.and_then(|at| self.free.get_mut(at));
         let promised = own.map_or_else(Vec::new, |own| {
             own.in_service = false;
